@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "loader/elf_file.h"
+
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gelf.h>
+#include <libelf.h>
+
+#include "loader/elf_handle.h"
+
+namespace umwelt::loader
+{
+
+namespace
+{
+
+std::string machine_name(const GElf_Ehdr& header)
+{
+  const char* bits = header.e_ident[EI_CLASS] == ELFCLASS64 ? "64-bit" : "32-bit";
+  switch (header.e_machine) {
+  case EM_X86_64:
+    return fmt::format("x86-64, {}", bits);
+  case EM_386:
+    return fmt::format("i386, {}", bits);
+  case EM_AARCH64:
+    return fmt::format("AArch64, {}", bits);
+  case EM_ARM:
+    return fmt::format("Arm, {}", bits);
+  case EM_PPC64:
+    return fmt::format("POWER, {}", bits);
+  case EM_RISCV:
+    return fmt::format("RISC-V, {}", bits);
+  default:
+    return fmt::format("ELF machine {}, {}", header.e_machine, bits);
+  }
+}
+
+ElfFile::Kind kind_of(GElf_Half type)
+{
+  switch (type) {
+  case ET_REL:
+    return ElfFile::Kind::relocatable;
+  case ET_EXEC:
+    return ElfFile::Kind::executable;
+  case ET_DYN:
+    return ElfFile::Kind::shared;
+  case ET_CORE:
+    return ElfFile::Kind::core;
+  default:
+    return ElfFile::Kind::not_elf;
+  }
+}
+
+void read_interpreter(Elf* elf, const GElf_Phdr& segment, ElfFile& result)
+{
+  std::size_t size = 0;
+  const char* image = elf_rawfile(elf, &size);
+  if (image == nullptr || segment.p_offset > size || segment.p_filesz > size - segment.p_offset)
+    return;
+  result.interpreter.assign(image + segment.p_offset, segment.p_filesz);
+  result.interpreter.resize(result.interpreter.find('\0') == std::string::npos ? result.interpreter.size()
+                                                                               : result.interpreter.find('\0'));
+}
+
+void read_dynamic(Elf* elf, ElfFile& result)
+{
+  Elf_Scn* section = nullptr;
+  while ((section = elf_nextscn(elf, section)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC || header.sh_entsize == 0)
+      continue;
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (data == nullptr)
+      continue;
+    for (std::size_t i = 0; i < data->d_size / header.sh_entsize; ++i) {
+      GElf_Dyn entry;
+      if (gelf_getdyn(data, static_cast<int>(i), &entry) == nullptr || entry.d_tag == DT_NULL)
+        break;
+      if (entry.d_tag == DT_FLAGS_1)
+        result.pie = (entry.d_un.d_val & DF_1_PIE) != 0;
+      if (entry.d_tag == DT_NEEDED)
+        if (const char* name = elf_strptr(elf, header.sh_link, entry.d_un.d_val))
+          result.needed.emplace_back(name);
+    }
+  }
+}
+
+} // namespace
+
+ElfFile inspect(const std::string& path)
+{
+  ElfFile result;
+  const FileDescriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0)
+    throw std::system_error(errno, std::generic_category(), path);
+  elf_version(EV_CURRENT);
+  const ElfHandle elf(elf_begin(file.fd, ELF_C_READ_MMAP, nullptr));
+  GElf_Ehdr header;
+  if (!elf || elf_kind(elf.get()) != ELF_K_ELF || gelf_getehdr(elf.get(), &header) == nullptr)
+    return result;
+  result.kind = kind_of(header.e_type);
+  result.machine = machine_name(header);
+  result.native =
+      header.e_machine == EM_X86_64 && header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB;
+  std::size_t segments = 0;
+  if (elf_getphdrnum(elf.get(), &segments) != 0)
+    segments = 0;
+  for (std::size_t i = 0; i < segments; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf.get(), static_cast<int>(i), &segment) == nullptr)
+      break;
+    if (segment.p_type == PT_INTERP)
+      read_interpreter(elf.get(), segment, result);
+    else if (segment.p_type == PT_DYNAMIC)
+      result.dynamic = true;
+    else if (segment.p_type == PT_TLS && segment.p_align != 0)
+      result.tls_bytes = (segment.p_memsz + segment.p_align - 1) / segment.p_align * segment.p_align;
+  }
+  if (result.dynamic)
+    read_dynamic(elf.get(), result);
+  return result;
+}
+
+} // namespace umwelt::loader

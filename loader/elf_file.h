@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What must be known of an ELF file before it is loaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace umwelt::loader
+{
+
+struct ElfFile {
+  enum class Kind { not_elf, relocatable, executable, shared, core };
+
+  Kind kind = Kind::not_elf;
+  bool native = false;     // 64-bit little-endian x86-64
+  std::string machine;     // for messages: "EM_AARCH64, 64-bit"
+  std::string interpreter; // PT_INTERP; empty: statically linked or a library
+  bool dynamic = false;    // has PT_DYNAMIC
+  bool pie = false;        // DF_1_PIE
+  std::vector<std::string> needed;
+  std::uint64_t tls_bytes = 0; // PT_TLS, aligned
+};
+
+// Never throws for odd content: what is not ELF or is damaged comes back as not_elf. Throws std::system_error if the file
+// cannot be opened.
+ElfFile inspect(const std::string& path);
+
+} // namespace umwelt::loader

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The copy of a program that ld.so is willing to load into a namespace: an executable may not be opened with dlopen while
+// its dynamic section says DF_1_PIE (glibc 2.36, elf/dl-load.c), nor with DF_1_NOOPEN.
+#pragma once
+
+#include <string>
+
+namespace umwelt::loader
+{
+
+// Copies `program` to `copy` (created, mode 0700) and clears the two flags there. Throws std::runtime_error.
+void make_private_copy(const std::string& program, const std::string& copy);
+
+} // namespace umwelt::loader

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Finding a program and making sure, before anything starts, that it can be run.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace umwelt::loader
+{
+
+// A program that cannot be run. The text says which, what was expected, what was found and what to do.
+class Refusal : public std::runtime_error
+{
+public:
+  enum class Kind { not_found, not_runnable };
+  Refusal(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
+  [[nodiscard]] Kind kind() const { return kind_; }
+
+private:
+  Kind kind_;
+};
+
+struct Library {
+  std::string name; // as it is asked for (DT_NEEDED)
+  std::string path; // where ld.so finds it
+};
+
+struct Program {
+  std::string path;               // absolute path of the ELF file that is loaded (of a script: its interpreter)
+  std::vector<std::string> argv;  // complete, argv[0] as the program would see it
+  std::vector<Library> libraries; // closure of DT_NEEDED in ld.so's order, without the vDSO and ld.so itself
+};
+
+// `argv`: program name or path and its arguments. The name is looked up as execvp(3) does, with the PATH of
+// `environment` ("NAME=value" strings), relative to `folder`. Throws Refusal.
+Program find_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                     const std::string& folder);
+
+} // namespace umwelt::loader

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "loader/stub.h"
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <vector>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace umwelt::loader
+{
+
+namespace
+{
+
+// File = memory image: headers, dynamic section, one null symbol, strings; a single read-write segment at address 0.
+std::vector<char> image_of(std::span<const std::string> needed)
+{
+  std::string strings(1, '\0');
+  std::vector<Elf64_Dyn> dynamic;
+  const auto add = [&dynamic](Elf64_Sxword tag, Elf64_Xword value) { dynamic.push_back({tag, {value}}); };
+  for (const std::string& name : needed) {
+    add(DT_NEEDED, strings.size());
+    strings += name;
+    strings += '\0';
+  }
+  constexpr std::size_t tail = 5; // the entries below
+  constexpr unsigned segments = 3;
+  const std::size_t dynamic_at = sizeof(Elf64_Ehdr) + segments * sizeof(Elf64_Phdr);
+  const std::size_t symbols_at = dynamic_at + (dynamic.size() + tail) * sizeof(Elf64_Dyn);
+  const std::size_t strings_at = symbols_at + sizeof(Elf64_Sym);
+  const std::size_t size = strings_at + strings.size();
+  add(DT_STRTAB, strings_at);
+  add(DT_SYMTAB, symbols_at);
+  add(DT_STRSZ, strings.size());
+  add(DT_SYMENT, sizeof(Elf64_Sym));
+  add(DT_NULL, 0);
+
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_DYN;
+  header.e_machine = EM_X86_64;
+  header.e_version = EV_CURRENT;
+  header.e_phoff = sizeof header;
+  header.e_ehsize = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = segments;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+
+  const Elf64_Phdr program[segments] = {
+      {PT_LOAD, PF_R | PF_W, 0, 0, 0, size, size, 4096},
+      {PT_DYNAMIC, PF_R | PF_W, dynamic_at, dynamic_at, dynamic_at, dynamic.size() * sizeof(Elf64_Dyn),
+       dynamic.size() * sizeof(Elf64_Dyn), 8},
+      {PT_GNU_STACK, PF_R | PF_W, 0, 0, 0, 0, 0, 16}, // without it ld.so would make every stack executable
+  };
+
+  std::vector<char> image(size);
+  std::memcpy(image.data(), &header, sizeof header);
+  std::memcpy(image.data() + sizeof header, program, sizeof program);
+  std::memcpy(image.data() + dynamic_at, dynamic.data(), dynamic.size() * sizeof(Elf64_Dyn));
+  std::memcpy(image.data() + strings_at, strings.data(), strings.size());
+  return image;
+}
+
+} // namespace
+
+void write_stub(const std::string& path, std::span<const std::string> needed)
+{
+  const std::vector<char> image = image_of(needed);
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+  if (fd < 0)
+    throw std::system_error(errno, std::generic_category(), path);
+  const ssize_t written = write(fd, image.data(), image.size());
+  const int error = errno;
+  close(fd);
+  if (written != static_cast<ssize_t>(image.size()))
+    throw std::system_error(written < 0 ? error : ENOSPC, std::generic_category(), path);
+}
+
+} // namespace umwelt::loader

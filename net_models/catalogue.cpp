@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "net_models/catalogue.h"
+
+#include <array>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "net_models/bxi/model.h"
+#include "net_models/core/nearest.h"
+#include "net_models/delay/model.h"
+#include "net_models/flow/model.h"
+#include "net_models/loggp/model.h"
+#include "net_models/piecewise/model.h"
+#include "platforms/platform.h"
+
+namespace umwelt::net
+{
+
+namespace
+{
+
+template <class ModelType, class ParameterType>
+std::unique_ptr<Model> make(const ModelContext& context, const Parameters& parameters, const char* name)
+{
+  return std::make_unique<ModelType>(context,
+                                     read_parameters<ParameterType>(parameters, fmt::format("model {}", name)));
+}
+
+struct Ready {
+  const char* name;
+  const char* summary;
+  std::unique_ptr<Model> (*make)(const ModelContext&, const Parameters&, const char* name);
+  std::vector<ParameterInfo> (*parameters)();
+  bool has_nic; // takes the platform's nic: properties
+};
+
+constexpr std::array ready_models{
+    Ready{"bxi",
+          "BXI v2 NIC: command queues, PCI, packets, links, events, retransmission; calibrated on a real cluster",
+          make<BxiModel, BxiParameters>, list_parameters<BxiParameters>, true},
+    Ready{"flow", "SimGrid's fluid solver shares the platform's links between all messages under way",
+          make<FlowModel, FlowParameters>, list_parameters<FlowParameters>, false},
+    Ready{"loggp", "LogGP: latency, overhead, gaps; contention at the NICs only", make<LogGPModel, LogGPParameters>,
+          list_parameters<LogGPParameters>, false},
+    Ready{"piecewise", "the route's latency and bandwidth with factors per message size, as SMPI; no contention",
+          make<PiecewiseModel, PiecewiseParameters>, list_parameters<PiecewiseParameters>, false},
+    Ready{"delay", "one latency and one bandwidth for every message; no contention", make<DelayModel, DelayParameters>,
+          list_parameters<DelayParameters>, false},
+};
+
+std::vector<ModelEntry> make_entries()
+{
+  std::vector<ModelEntry> entries;
+  for (const Ready& ready : ready_models)
+    entries.push_back({ready.name, ready.summary, ready.parameters()});
+  return entries;
+}
+
+// What the platform says of its NICs, overridden by what the user says.
+Parameters with_platform(const platform::Platform& platform, const Parameters& parameters)
+{
+  Parameters all;
+  for (const auto& [key, value] : platform.nic_properties())
+    all.set(key, value, fmt::format("platform {}, property nic:{}", platform.name(), key));
+  for (const auto& [key, value] : parameters.values())
+    all.set(key, value.text, value.origin);
+  return all;
+}
+
+} // namespace
+
+std::span<const ModelEntry> models()
+{
+  static const std::vector<ModelEntry> entries = make_entries();
+  return entries;
+}
+
+std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& context, const Parameters& parameters)
+{
+  std::vector<std::string> names;
+  for (const Ready& ready : ready_models) {
+    if (name == ready.name)
+      return ready.make(context, ready.has_nic ? with_platform(context.platform, parameters) : parameters, ready.name);
+    names.emplace_back(ready.name);
+  }
+  const std::string_view guess = nearest(name, names);
+  throw std::invalid_argument(fmt::format("model '{}': expected one of {}.{}", name, fmt::join(names, ", "),
+                                          guess.empty() ? "" : fmt::format(" Did you mean '{}'?", guess)));
+}
+
+} // namespace umwelt::net

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Which models there are and what can be set. make_model() is declared in model.h.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "net_models/parameters.h"
+
+namespace umwelt::net
+{
+
+struct ModelEntry {
+  std::string name;
+  std::string summary; // one line
+  std::vector<ParameterInfo> parameters;
+};
+
+// The default model comes first.
+std::span<const ModelEntry> models();
+
+} // namespace umwelt::net

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "net_models/core/planned_model.h"
+
+#include <algorithm>
+
+#include "platforms/platform.h"
+
+namespace umwelt::net
+{
+
+PlannedModel::PlannedModel(const ModelContext& context) : context_(context), writes_(context.platform.node_count())
+{
+}
+
+// Requests between two processes must be matched in the order in which they were started (Portals 4.3, section 2.4 on
+// ordering); responses belong to different operations and need no order.
+void PlannedModel::keep_order(const Transfer& transfer, Plan& plan)
+{
+  if (transfer.unordered || is_response(transfer.kind))
+    return;
+  const std::uint64_t pair = static_cast<std::uint64_t>(transfer.initiator_process) << 32 | transfer.target_process;
+  SimTime& last = ordered_[pair];
+  plan.header = std::max(plan.header, last);
+  plan.last_byte = std::max(plan.last_byte, plan.header);
+  last = plan.header;
+}
+
+bool PlannedModel::start(Transfer& transfer)
+{
+  Flight& flight = flights_.take();
+  flight.model = this;
+  flight.transfer = &transfer;
+  flight.plan = plan(transfer);
+  flight.source_told = false;
+  flight.header_told = false;
+  keep_order(transfer, flight.plan);
+  transfer.state = &flight;
+  schedule_next(flight);
+  return true;
+}
+
+void PlannedModel::schedule_next(Flight& flight)
+{
+  const Plan& plan = flight.plan;
+  SimTime next = flight.header_told ? plan.last_byte : plan.header;
+  if (!flight.source_told) // delivered() waits for it: these models hold no buffer for longer than the bytes travel
+    next = flight.header_told ? plan.source_free : std::min(plan.header, plan.source_free);
+  timeline().schedule(flight, next);
+}
+
+void PlannedModel::advance(Flight& flight)
+{
+  Transfer& transfer = *flight.transfer;
+  if (!flight.source_told && flight.plan.source_free <= timeline().now()) {
+    flight.source_told = true;
+    transfer.client->source_read(transfer);
+  }
+  if (!flight.header_told && flight.plan.header <= timeline().now()) {
+    flight.header_told = true;
+    transfer.client->header_arrived(transfer);
+    if (transfer.deposit == 0)
+      flight.plan.last_byte = timeline().now();
+  }
+  if (flight.header_told && flight.source_told && flight.plan.last_byte <= timeline().now()) {
+    flights_.give(flight);
+    transfer.client->delivered(transfer);
+    return;
+  }
+  schedule_next(flight);
+}
+
+void PlannedModel::write_to_host(NodeIndex node, WriteKind kind, HostWrite& write)
+{
+  writes_[node].post(timeline(), timeline().now() + write_delay(kind), write);
+}
+
+} // namespace umwelt::net

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "net_models/core/time.h"
+
+namespace umwelt::net
+{
+
+// The defaults are round figures for a current HPC network, not a fit.
+struct DelayParameters {
+  sim::SimTime latency = 1 * sim::microsecond;
+  double bandwidth = 12.5e9;
+  sim::SimTime issue = 0;
+
+  template <class Visitor> void visit(Visitor& v)
+  {
+    v.time("latency", latency, "from start to the header at the target, any size");
+    v.bandwidth("bandwidth", bandwidth, "of one message; messages do not disturb each other");
+    v.time("issue", issue, "CPU time to start a message");
+  }
+};
+
+} // namespace umwelt::net

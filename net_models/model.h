@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The one interface between what happens (runtime/portals) and when it happens (a folder of net_models each).
+//
+// The functional engine cuts every Portals operation into transfers, one-way trips of a message from one node's NIC to
+// another's: a Put is a `put` transfer and, if an acknowledgement is asked for, an `ack` transfer back; a Get is a `get`
+// (header only) and a `reply` (payload); an Atomic is an `atomic` and an `ack`; a FetchAtomic or Swap a `fetch_atomic` and
+// a `reply`. A model moves a transfer through its own stages and tells the client at the three moments that change
+// what a program can observe. No Portals rule lives in a model; no duration lives in the functional engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net_models/core/timeline.h"
+
+namespace umwelt::platform
+{
+class Platform;
+}
+
+namespace umwelt::net
+{
+
+using sim::SimTime;
+
+using NodeIndex = std::uint32_t; // dense index of a simulated node, 0 .. Platform::node_count()-1
+
+enum class TransferKind : std::uint8_t { put, get, atomic, fetch_atomic, ack, reply };
+
+enum class TransferFailure : std::uint8_t { undeliverable, corrupted };
+
+constexpr bool is_response(TransferKind k)
+{
+  return k == TransferKind::ack || k == TransferKind::reply;
+}
+
+class Transfer;
+
+// Who is told about the progress of a transfer. header_arrived() and delivered() come once each and in this order.
+// source_read() comes once, before or AFTER these two: a NIC that resends what was lost keeps the source buffer until the
+// target has acknowledged it, so SEND of a large message is seen only then. The transfer ends, and the client may recycle
+// it, when both delivered() and source_read() have been called; or with failed(), which replaces whatever was still to come.
+// The model no longer touches a transfer once the call that ends it has begun.
+class TransferClient
+{
+public:
+  // The source buffer may be reused (Portals SEND).
+  virtual void source_read(Transfer& transfer) = 0;
+  // The header is at the target NIC and is matched now. The client sets transfer.deposit to the bytes that will be
+  // written into the target's memory (0: truncated away, dropped or header only) and transfer.searched.
+  virtual void header_arrived(Transfer& transfer) = 0;
+  // The last of transfer.deposit bytes is visible in the target's memory. Here the client writes the target's event and then
+  // starts the ack; the reply to a get or fetch_atomic is started here too.
+  virtual void delivered(Transfer& transfer) = 0;
+  virtual void failed(Transfer& transfer, TransferFailure why) = 0;
+
+protected:
+  ~TransferClient() = default;
+};
+
+// Per-transfer state of a model; models derive from it and recycle their own.
+struct TransferState {
+  virtual ~TransferState() = default;
+};
+
+class Transfer
+{
+public:
+  // Set by the client before Model::start().
+  TransferClient* client = nullptr;
+  TransferKind kind = TransferKind::put;
+  NodeIndex source = 0;
+  NodeIndex target = 0;
+  std::uint64_t payload = 0;           // bytes carried (0 for get and ack)
+  std::uint32_t initiator_process = 0; // rank that began the operation (in-flight limits per process, traces)
+  std::uint32_t target_process = 0;    // rank it addresses
+  bool from_host = true;  // a command written by the host; false: made by the NIC (responses, triggered operations)
+  bool service = false;   // service instead of compute virtual network
+  bool unordered = false; // PTL_MD_UNORDERED: may overtake
+
+  // Set by the client in header_arrived().
+  std::uint64_t deposit = 0;
+  std::uint32_t searched = 0; // list entries compared before the one that matched
+
+  // For the model alone.
+  TransferState* state = nullptr;
+};
+
+// A write by the NIC into its host's memory that makes an event or a counter visible to the program.
+class HostWrite
+{
+public:
+  virtual void visible() = 0; // the model forgets the object before the call
+
+protected:
+  ~HostWrite() = default;
+};
+
+// Told when a command queue that was full has room again.
+class CommandQueueListener
+{
+public:
+  virtual void command_slot_free(NodeIndex node) = 0;
+
+protected:
+  ~CommandQueueListener() = default;
+};
+
+enum class WriteKind : std::uint8_t { full_event, counter };
+
+class Model
+{
+public:
+  virtual ~Model() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  // Hands over a transfer. False: the node's command queue for it is full; nothing was taken, the listener is told when to
+  // try again (only for from_host transfers). The transfer stays alive until delivered() or failed().
+  virtual bool start(Transfer& transfer) = 0;
+  // CPU time the host spends to write the command of `transfer` (0 for those not from_host). The host spends it once, before
+  // it calls start().
+  [[nodiscard]] virtual SimTime issue_cost(const Transfer& transfer) const = 0;
+  // CPU time the host spends to take one event out of its queue, or to read a counter that has changed.
+  [[nodiscard]] virtual SimTime take_cost(WriteKind kind) const
+  {
+    (void)kind;
+    return 0;
+  }
+  // Makes an event or counter update of `node` visible to its host; writes of one node become visible in order.
+  virtual void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) = 0;
+
+  // Models that let SimGrid's solver move bytes have completions outside the timeline: while external_pending(), the engine
+  // calls advance_external() before it fires an event of date `limit`. It runs SimGrid until the first completion or
+  // `limit`; a completion becomes an event of the timeline, and the answer is true: look at the timeline again. False: nothing
+  // happens before `limit`. Called on the own stack of the SimGrid actor the engine runs in; events may fire on any stack.
+  [[nodiscard]] virtual bool external_pending() const { return false; }
+  virtual bool advance_external(SimTime limit)
+  {
+    (void)limit;
+    return false;
+  }
+};
+
+// What a model may use.
+struct ModelContext {
+  sim::Timeline& timeline;
+  const platform::Platform& platform;
+  CommandQueueListener* listener; // may be null: then queues are unbounded
+};
+
+// Parameters are key=value strings ("--nic key=value"); an unknown key or a bad value throws std::invalid_argument whose
+// text names the key, what was expected, what was given and the nearest known key.
+class Parameters;
+std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& context, const Parameters& parameters);
+
+} // namespace umwelt::net

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "platforms/platform.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <unordered_map>
+
+#include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
+
+#include "platforms/simgrid.h"
+
+namespace umwelt::platform
+{
+
+struct Platform::Routes {
+  std::unordered_map<std::uint64_t, Route> known; // nodes are stable: references survive rehashing
+  std::deque<Link> links;
+  std::unordered_map<const simgrid::s4u::Link*, LinkIndex> index_of;
+  std::unordered_map<const simgrid::s4u::Link*, std::string> names;
+
+  LinkIndex index(simgrid::s4u::Link* link)
+  {
+    const auto [found, fresh] = index_of.try_emplace(link, static_cast<LinkIndex>(links.size()));
+    if (fresh) {
+      const auto named = names.find(link);
+      links.push_back(Link{named == names.end() ? link->get_name() : named->second, link->get_bandwidth(),
+                           sim::from_seconds(link->get_latency()), link});
+    }
+    return found->second;
+  }
+};
+
+Platform::Platform(std::string name, std::vector<Node> nodes)
+    : name_(std::move(name)), nodes_(std::move(nodes)), routes_(std::make_unique<Routes>())
+{
+}
+
+Platform::~Platform()
+{
+  release_simgrid();
+}
+
+std::size_t Platform::link_count() const
+{
+  return routes_->links.size();
+}
+
+const Link& Platform::link(LinkIndex index) const
+{
+  return routes_->links[index];
+}
+
+void Platform::name_link(const simgrid::s4u::Link* link, std::string name)
+{
+  routes_->names[link] = std::move(name);
+}
+
+const Route& Platform::route(NodeIndex from, NodeIndex to) const
+{
+  const std::uint64_t pair = static_cast<std::uint64_t>(from) << 32 | to;
+  const auto [found, fresh] = routes_->known.try_emplace(pair);
+  Route& route = found->second;
+  if (!fresh)
+    return route;
+  route.bandwidth = std::numeric_limits<double>::infinity();
+  if (from == to)
+    return route;
+  std::vector<simgrid::s4u::Link*> links;
+  double latency = 0; // unused: SimGrid's sum is in floating point, ours in picoseconds
+  nodes_[from].host->route_to(nodes_[to].host, links, &latency);
+  for (simgrid::s4u::Link* link : links) {
+    const LinkIndex index = routes_->index(link);
+    route.links.push_back(index);
+    route.latency += routes_->links[index].latency;
+    route.bandwidth = std::min(route.bandwidth, routes_->links[index].bandwidth);
+  }
+  return route;
+}
+
+} // namespace umwelt::platform

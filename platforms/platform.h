@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The simulated machine as the runtime and the models see it: nodes with cores and a NIC, directed links, and the route
+// between any two nodes. Behind it stands a SimGrid platform, made by one of our builders or read from SimGrid XML.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net_models/core/time.h"
+
+namespace simgrid::s4u
+{
+class Host;
+class Link;
+} // namespace simgrid::s4u
+
+namespace umwelt::platform
+{
+
+using NodeIndex = std::uint32_t;
+using LinkIndex = std::uint32_t;
+
+struct Node {
+  std::string name; // host name as gethostname() shows it
+  unsigned cores = 1;
+  double speed = 1.0; // CPU speed relative to the machine that runs the simulation (2.0: bursts take half the time)
+  simgrid::s4u::Host* host = nullptr;
+};
+
+// One direction of a cable. Full duplex: the two directions are two links that share nothing.
+struct Link {
+  std::string name;
+  double bandwidth = 0; // bytes per second
+  sim::SimTime latency = 0;
+  simgrid::s4u::Link* link = nullptr;
+};
+
+struct Route {
+  std::vector<LinkIndex> links; // in travel order; empty within a node
+  sim::SimTime latency = 0;     // sum over links
+  double bandwidth = 0;         // the narrowest link, bytes per second; infinity within a node
+};
+
+class Platform
+{
+public:
+  Platform(std::string name, std::vector<Node> nodes);
+  ~Platform();
+  Platform(const Platform&) = delete;
+  Platform& operator=(const Platform&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
+  [[nodiscard]] const Node& node(NodeIndex index) const { return nodes_[index]; }
+  [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
+  // Grows as routes are first asked for.
+  [[nodiscard]] std::size_t link_count() const;
+  [[nodiscard]] const Link& link(LinkIndex index) const;
+  // Asked from SimGrid once per pair and kept; the reference stays valid.
+  [[nodiscard]] const Route& route(NodeIndex from, NodeIndex to) const;
+  // Properties the platform carries for the NIC model ("nic:key" in XML <prop>), as key=value.
+  [[nodiscard]] const std::map<std::string, std::string>& nic_properties() const { return nic_properties_; }
+  // A name for people instead of SimGrid's ("bxi3 up"), as long as no route over the link has been asked for.
+  void name_link(const simgrid::s4u::Link* link, std::string name);
+  void set_nic_property(const std::string& key, const std::string& value) { nic_properties_[key] = value; }
+
+private:
+  std::string name_;
+  std::vector<Node> nodes_;
+  std::map<std::string, std::string> nic_properties_;
+  struct Routes;
+  std::unique_ptr<Routes> routes_;
+};
+
+// What the run asks of the platform.
+struct Request {
+  std::string spec;   // catalogue name ("bxi", "bxi:leaf=24,spines=12"), or path of a SimGrid XML file
+  unsigned nodes = 1; // how many nodes the run wants at least; a platform of fixed size may have more or fewer
+  unsigned cores = 0; // cores per node; 0: the platform's own
+};
+
+// Throws std::invalid_argument (object, expected, got, next step) for an unknown name, unreadable or malformed XML, or a
+// bad parameter. Creates the process's SimGrid engine if there is none.
+std::unique_ptr<Platform> make_platform(const Request& request);
+
+struct CatalogueEntry {
+  std::string name;
+  std::string summary;    // one line
+  std::string parameters; // "leaf=N spines=N ...": accepted parameters with defaults
+};
+std::span<const CatalogueEntry> catalogue();
+
+} // namespace umwelt::platform

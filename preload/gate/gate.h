@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The gate: the ABI between a rank's shim and the runtime. Plain C, no dependency, versioned.
+ *
+ * The runtime fills in one struct umw_gate per rank and hands its address to the shim in the environment variable
+ * UMWELT_GATE, which the shim removes before the program can see it. A call is an operation number and the address
+ * of its argument structure; the result comes back in the structure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/gate/table.h"
+#include "preload/include/portals4.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define UMW_GATE_VERSION 1u
+#define UMW_GATE_VARIABLE "UMWELT_GATE"
+#define UMW_HOST_NAME_MAX 64 /* HOST_NAME_MAX of Linux */
+
+typedef void (*umw_thread_start)(void* argument);
+
+/* Operations, and one structure of arguments for each. */
+enum umw_op {
+#define UMW_CALL(result, name, version, level, note, ...) UMW_OP_##name,
+#define UMW_CALL_VOID(name, version, level, note, ...) UMW_OP_##name,
+#define UMW_SERVICE(result, name, note, ...) UMW_OP_##name,
+#include "preload/tables/portals.def"
+#include "preload/tables/services.def"
+#undef UMW_CALL
+#undef UMW_CALL_VOID
+#undef UMW_SERVICE
+  UMW_OP_COUNT
+};
+
+#define UMW_CALL(result_type, name, version, level, note, ...)                                                         \
+  struct umw_args_##name {                                                                                             \
+    result_type result;                                                                                                \
+    UMW_EACH(UMW_FIELD, __VA_ARGS__)                                                                                   \
+  };
+#define UMW_CALL_VOID(name, version, level, note, ...)                                                                 \
+  struct umw_args_##name {                                                                                             \
+    int unused;                                                                                                        \
+    UMW_EACH(UMW_FIELD, __VA_ARGS__)                                                                                   \
+  };
+#define UMW_SERVICE(result_type, name, note, ...) UMW_CALL(result_type, name, , , note, __VA_ARGS__)
+#include "preload/tables/portals.def"
+#include "preload/tables/services.def"
+#undef UMW_CALL
+#undef UMW_CALL_VOID
+#undef UMW_SERVICE
+
+/* Empty polls in a row that the shim answers before it crosses: more than an MPI library has event queues. */
+#define UMW_QUICK_POLLS 8
+
+/* What the shim needs to answer clock reads by itself. The runtime writes it before a rank goes on; the shim adds to
+ * debt_ps and looks. Simulated now of the rank =
+ *   now_ps + debt_ps + (TSC - burst_start) * ps_per_tick */
+struct umw_clock {
+  int64_t now_ps;
+  int64_t debt_ps;       /* CPU time that is charged rather than measured, not yet turned into simulated time */
+  int64_t read_cost_ps;  /* charged for a clock read when bursts are not measured, so that time cannot stand still */
+  uint64_t burst_start;  /* TSC when the rank went on */
+  double ps_per_tick;    /* 0: bursts are not measured */
+  uint64_t settle_ticks; /* a burst longer than this is settled by the runtime before the clock is read */
+  int64_t realtime_origin_ns; /* CLOCK_REALTIME at simulated time 0 */
+  int64_t uptime_origin_ns;   /* CLOCK_MONOTONIC and CLOCK_BOOTTIME at simulated time 0 */
+  int64_t cpu_ps;             /* CPU time of the rank up to now_ps */
+  int64_t shown_ps;           /* latest date the program has been shown: it must not see an earlier one */
+  uint64_t looks;             /* clock reads by the program: a poll loop with such a read waits for time to pass */
+};
+
+enum umw_exit_kind {
+  UMW_EXIT_NORMAL, /* exit(), return from main, _exit() */
+  UMW_EXIT_SIGNAL, /* died of a signal; status is its number */
+  UMW_EXIT_ABORT   /* MPI_Abort / PMIx_Abort; the whole job ends */
+};
+
+/* Runs the rank's own handler for a signal that befell it, in the rank's world. False: it has none. The types are those of
+ * an SA_SIGINFO handler. */
+typedef bool (*umw_deliver_signal)(int number, void* information, void* context);
+
+struct umw_gate {
+  uint32_t version;
+  uint32_t size; /* sizeof(struct umw_gate) of the runtime */
+  void (*cross)(struct umw_gate* gate, uint32_t op, void* arguments);
+  struct umw_clock clock;
+  uint64_t activity;    /* grows whenever something of Portals that the rank can see has changed */
+  uint64_t wakes;       /* grows whenever a thread of the rank releases something another may wait for */
+  uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll */
+
+  int32_t rank, ranks;
+  int32_t local_rank, local_ranks; /* among the ranks of the node */
+  int32_t node, nodes;
+  int32_t core, cores;     /* the core the rank runs on; cores of the node */
+  int32_t pid, parent_pid; /* of the simulated world */
+  char host_name[UMW_HOST_NAME_MAX + 1];
+  char job_name[64];   /* PMIx namespace */
+  const char* program; /* absolute path of the program as the user would see it */
+  const char* argv0;
+  const char* local_peers;           /* ranks of the node, "0,1,2" */
+  const char* node_list;             /* names of the nodes of the job, in order, "bxi0,bxi1" */
+  const char* session_folder;        /* for temporary files of the job on this node; removed after the run */
+  int32_t app, app_ranks;            /* MPMD: application context, its number of ranks */
+  int32_t standard_fds[3];           /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
+  uint64_t random_seed;              /* 0: randomness comes from the kernel */
+  umw_deliver_signal deliver_signal; /* set by the shim */
+  void* runtime;                     /* the runtime's own */
+};
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Who and where a rank is. Table: preload/tables/identity.def. */
+#include "preload/shim.h"
+
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/elf_view.h"
+
+UMW_PUBLIC int gethostname(char* name, size_t size)
+{
+  if (!umw_gate)
+    return UMW_REAL(gethostname)(name, size);
+  const size_t length = strlen(umw_gate->host_name) + 1;
+  memcpy(name, umw_gate->host_name, length < size ? length : size);
+  if (length <= size)
+    return 0;
+  errno = ENAMETOOLONG; /* gethostname(2): glibc copies what fits and says so */
+  return -1;
+}
+
+UMW_PUBLIC int uname(struct utsname* result)
+{
+  const int status = UMW_REAL(uname)(result);
+  if (status == 0 && umw_gate)
+    strcpy(result->nodename, umw_gate->host_name); /* both hold 64 characters and the end */
+  return status;
+}
+
+UMW_PUBLIC pid_t getpid(void)
+{
+  return umw_gate ? umw_gate->pid : UMW_REAL(getpid)();
+}
+
+UMW_PUBLIC pid_t getppid(void)
+{
+  return umw_gate ? umw_gate->parent_pid : UMW_REAL(getppid)();
+}
+
+UMW_PUBLIC pid_t gettid(void)
+{
+  return umw_gate ? umw_gate->pid : UMW_REAL(gettid)();
+}
+
+UMW_PUBLIC int sched_getcpu(void)
+{
+  return umw_gate ? umw_gate->core : UMW_REAL(sched_getcpu)();
+}
+
+UMW_PUBLIC int getcpu(unsigned* cpu, unsigned* numa_node)
+{
+  if (!umw_gate)
+    return UMW_REAL(getcpu)(cpu, numa_node);
+  if (cpu)
+    *cpu = (unsigned)umw_gate->core;
+  if (numa_node)
+    *numa_node = 0;
+  return 0;
+}
+
+static int affinity(size_t size, cpu_set_t* mask)
+{
+  const size_t core = (size_t)umw_gate->core;
+  if (size < (core / 64 + 1) * 8)
+    return EINVAL;
+  memset(mask, 0, size);
+  CPU_SET_S(core, size, mask);
+  return 0;
+}
+
+UMW_PUBLIC int sched_getaffinity(pid_t pid, size_t size, cpu_set_t* mask)
+{
+  if (!umw_gate)
+    return UMW_REAL(sched_getaffinity)(pid, size, mask);
+  errno = affinity(size, mask);
+  return errno ? -1 : 0;
+}
+
+UMW_PUBLIC int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t* mask)
+{
+  return umw_gate ? 0 : UMW_REAL(sched_setaffinity)(pid, size, mask);
+}
+
+UMW_PUBLIC int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t* mask)
+{
+  return umw_gate ? affinity(size, mask) : UMW_REAL(pthread_getaffinity_np)(thread, size, mask);
+}
+
+UMW_PUBLIC int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t* mask)
+{
+  return umw_gate ? 0 : UMW_REAL(pthread_setaffinity_np)(thread, size, mask);
+}
+
+UMW_PUBLIC long sysconf(int name)
+{
+  if (umw_gate && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
+    return umw_gate->cores;
+  return UMW_REAL(sysconf)(name);
+}
+
+UMW_PUBLIC int get_nprocs(void)
+{
+  return umw_gate ? umw_gate->cores : UMW_REAL(get_nprocs)();
+}
+
+UMW_PUBLIC int get_nprocs_conf(void)
+{
+  return umw_gate ? umw_gate->cores : UMW_REAL(get_nprocs_conf)();
+}
+
+/* --- randomness: reproducible where the run is (splitmix64, Steele et al. 2014) -------------------------------------- */
+
+static void fill_random(void* buffer, size_t size)
+{
+  static uint64_t state;
+  if (state == 0)
+    state = umw_gate->random_seed;
+  for (unsigned char* byte = buffer; size > 0;) {
+    uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    z ^= z >> 31;
+    const size_t part = size < sizeof z ? size : sizeof z;
+    memcpy(byte, &z, part);
+    byte += part;
+    size -= part;
+  }
+}
+
+UMW_PUBLIC ssize_t getrandom(void* buffer, size_t size, unsigned flags)
+{
+  if (!umw_gate || umw_gate->random_seed == 0)
+    return UMW_REAL(getrandom)(buffer, size, flags);
+  fill_random(buffer, size);
+  return (ssize_t)size;
+}
+
+UMW_PUBLIC int getentropy(void* buffer, size_t size)
+{
+  if (!umw_gate || umw_gate->random_seed == 0)
+    return UMW_REAL(getentropy)(buffer, size);
+  if (size > 256) { /* getentropy(3) */
+    errno = EIO;
+    return -1;
+  }
+  fill_random(buffer, size);
+  return 0;
+}
+
+UMW_PUBLIC unsigned long getauxval(unsigned long type)
+{
+  if (!umw_gate)
+    return UMW_REAL(getauxval)(type);
+  const struct link_map* program = umw_program_object();
+  const ElfW(Ehdr)* header = (const ElfW(Ehdr)*)program->l_addr;
+  switch (type) {
+  case AT_EXECFN:
+    return (unsigned long)umw_gate->program;
+  case AT_ENTRY:
+    return program->l_addr + header->e_entry;
+  case AT_PHDR:
+    return program->l_addr + header->e_phoff;
+  case AT_PHNUM:
+    return header->e_phnum;
+  case AT_RANDOM: {
+    static unsigned char bytes[16];
+    static bool filled;
+    if (umw_gate->random_seed == 0)
+      break;
+    if (!filled)
+      fill_random(bytes, sizeof bytes);
+    filled = true;
+    return (unsigned long)bytes;
+  }
+  default:
+    break;
+  }
+  return UMW_REAL(getauxval)(type);
+}
+
+UMW_PUBLIC long syscall(long number, ...)
+{
+  va_list list;
+  long a[6];
+  va_start(list, number);
+  for (int i = 0; i < 6; ++i)
+    a[i] = va_arg(list, long); /* unused ones are what happens to be in the registers, as in the C library's own */
+  va_end(list);
+  if (umw_gate) {
+    switch (number) {
+    case SYS_getpid:
+      return umw_gate->pid;
+    case SYS_getppid:
+      return umw_gate->parent_pid;
+    case SYS_gettid:
+      return umw_gate->pid;
+    case SYS_clock_gettime:
+      return clock_gettime((clockid_t)a[0], (struct timespec*)a[1]);
+    case SYS_nanosleep:
+      return nanosleep((const struct timespec*)a[0], (struct timespec*)a[1]);
+    case SYS_sched_yield:
+      return sched_yield();
+    case SYS_getrandom:
+      return getrandom((void*)a[0], (size_t)a[1], (unsigned)a[2]);
+    case SYS_exit:
+    case SYS_exit_group:
+      umw_exit((int)a[0] & 0xff, UMW_EXIT_NORMAL, NULL);
+      break;
+    default:
+      break;
+    }
+  }
+  return UMW_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The PMIx client. There is no daemon: what ranks publish and where they meet is the runtime's bootstrap service, what the
+ * job is like stands in the gate. A look-up without blocking completes, and calls back, before it returns; the standard
+ * allows it and Open MPI's ext3x component is content. A fence without blocking must not: Open MPI goes on serving its
+ * network while it waits for the callback, and relies on having done so when it unloads its components in MPI_Finalize.
+ * So that one runs on a thread of its own, as in the real library. Table: preload/tables/pmix.def.
+ */
+#include "preload/shim.h"
+
+#include "preload/pmix/values.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(PMIX_ERR_NOT_SUPPORTED == -47, "refused.c answers with this value");
+
+static int users; /* PMIx_Init is counted */
+
+struct stored { /* PMIx_Store_internal: kept in this process, by rank and key */
+  pmix_rank_t rank;
+  pmix_key_t key;
+  unsigned char* bytes;
+  size_t size;
+  struct stored* next;
+};
+static struct stored* store;
+
+static bool own_namespace(const char* name)
+{
+  return !name || *name == '\0' || strncmp(name, umw_gate->job_name, PMIX_MAX_NSLEN) == 0;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t count)
+{
+  (void)info;
+  (void)count;
+  if (!umw_gate)
+    return PMIX_ERR_INIT;
+  if (users++ == 0)
+    umw_joined(0);
+  if (proc)
+    PMIX_LOAD_PROCID(proc, umw_gate->job_name, (pmix_rank_t)umw_gate->rank);
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC int PMIx_Initialized(void)
+{
+  return users > 0;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t count)
+{
+  (void)info;
+  (void)count;
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  if (--users == 0)
+    umw_left(0);
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Abort(int status, const char message[], pmix_proc_t procs[], size_t count)
+{
+  (void)procs;
+  (void)count;
+  if (!umw_gate)
+    return PMIX_ERR_INIT;
+  umw_exit(status, UMW_EXIT_ABORT, message);
+  return PMIX_ERROR;
+}
+
+UMW_PUBLIC const char* PMIx_Get_version(void)
+{
+  return "Umwelt PMIx client 4.2";
+}
+
+UMW_PUBLIC const char* PMIx_Error_string(pmix_status_t status)
+{
+  static char text[32];
+  switch (status) {
+  case PMIX_SUCCESS:
+    return "PMIX_SUCCESS";
+  case PMIX_ERR_NOT_FOUND:
+    return "PMIX_ERR_NOT_FOUND";
+  case PMIX_ERR_NOT_SUPPORTED:
+    return "PMIX_ERR_NOT_SUPPORTED";
+  case PMIX_ERR_INIT:
+    return "PMIX_ERR_INIT";
+  case PMIX_ERR_BAD_PARAM:
+    return "PMIX_ERR_BAD_PARAM";
+  case PMIX_ERR_NOMEM:
+    return "PMIX_ERR_NOMEM";
+  default:
+    snprintf(text, sizeof text, "PMIx status %d", status);
+    return text;
+  }
+}
+
+/* --- keys ------------------------------------------------------------------------------------------------------------ */
+
+UMW_PUBLIC pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* value)
+{
+  (void)scope; /* finer scopes only restrict who may look */
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  if (!key || !value || strlen(key) > PMIX_MAX_KEYLEN)
+    return PMIX_ERR_BAD_PARAM;
+  pmix_status_t status;
+  size_t size;
+  unsigned char* bytes = umw_pack_value(value, &size, &status);
+  if (!bytes)
+    return status;
+  umw_key_put(key, bytes, size);
+  free(bytes);
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Commit(void)
+{
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  umw_key_commit(0);
+  return PMIX_SUCCESS;
+}
+
+static struct stored* find_stored(pmix_rank_t rank, const char* key)
+{
+  for (struct stored* entry = store; entry; entry = entry->next)
+    if (entry->rank == rank && strncmp(entry->key, key, PMIX_MAX_KEYLEN) == 0)
+      return entry;
+  return NULL;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[], pmix_value_t* value)
+{
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  if (!proc || !key || !value)
+    return PMIX_ERR_BAD_PARAM;
+  pmix_status_t status;
+  size_t size;
+  unsigned char* bytes = umw_pack_value(value, &size, &status);
+  if (!bytes)
+    return status;
+  struct stored* entry = find_stored(proc->rank, key);
+  if (!entry) {
+    entry = calloc(1, sizeof *entry);
+    if (!entry) {
+      free(bytes);
+      return PMIX_ERR_NOMEM;
+    }
+    entry->rank = proc->rank;
+    PMIX_LOAD_KEY(entry->key, key);
+    entry->next = store;
+    store = entry;
+  }
+  free(entry->bytes);
+  entry->bytes = bytes;
+  entry->size = size;
+  return PMIX_SUCCESS;
+}
+
+/* A text the runtime keeps for every rank; malloc'ed. */
+static char* rank_fact(pmix_rank_t rank, const char* key)
+{
+  char text[UMW_HOST_NAME_MAX + 1];
+  const int64_t size = umw_key_get((int)rank, key, text, sizeof text - 1, 0);
+  if (size < 0 || size >= (int64_t)sizeof text)
+    return NULL;
+  text[size] = '\0';
+  return strdup(text);
+}
+
+static pmix_status_t number_fact(pmix_rank_t rank, const char* key, pmix_data_type_t type, pmix_value_t* value)
+{
+  char* text = rank_fact(rank, key);
+  if (!text)
+    return PMIX_ERR_NOT_FOUND;
+  const uint32_t number = (uint32_t)strtoul(text, NULL, 10);
+  const uint16_t small = (uint16_t)number;
+  free(text);
+  return umw_load_value(value, type == PMIX_UINT16 ? (const void*)&small : (const void*)&number, type);
+}
+
+/* Keys that describe the job or a rank rather than having been put by one. */
+static pmix_status_t job_key(pmix_rank_t rank, const char* key, pmix_value_t* value)
+{
+  const struct umw_gate* gate = umw_gate;
+  const bool wildcard = rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF;
+  const pmix_rank_t whose = wildcard ? (pmix_rank_t)gate->rank : rank;
+  const struct {
+    const char* key;
+    uint32_t number;
+  } sizes[] = {
+      {PMIX_JOB_SIZE, (uint32_t)gate->ranks},        {PMIX_UNIV_SIZE, (uint32_t)gate->ranks},
+      {PMIX_MAX_PROCS, (uint32_t)gate->ranks},       {PMIX_LOCAL_SIZE, (uint32_t)gate->local_ranks},
+      {PMIX_NODE_SIZE, (uint32_t)gate->local_ranks}, {PMIX_NUM_NODES, (uint32_t)gate->nodes},
+      {PMIX_APP_SIZE, (uint32_t)gate->app_ranks},    {PMIX_NPROC_OFFSET, 0},
+  };
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
+    if (strcmp(key, sizes[i].key) == 0)
+      return umw_load_value(value, &sizes[i].number, PMIX_UINT32);
+  if (strcmp(key, PMIX_LOCAL_PEERS) == 0)
+    return umw_load_value(value, gate->local_peers, PMIX_STRING);
+  if (strcmp(key, PMIX_NODE_LIST) == 0)
+    return umw_load_value(value, gate->node_list, PMIX_STRING);
+  if (strcmp(key, PMIX_JOBID) == 0 || strcmp(key, PMIX_NSPACE) == 0)
+    return umw_load_value(value, gate->job_name, PMIX_STRING);
+  if (strcmp(key, PMIX_LOCALLDR) == 0) {
+    const pmix_rank_t leader = (pmix_rank_t)strtoul(gate->local_peers, NULL, 10);
+    return umw_load_value(value, &leader, PMIX_PROC_RANK);
+  }
+  if (strcmp(key, PMIX_TMPDIR) == 0 || strcmp(key, PMIX_NSDIR) == 0)
+    return umw_load_value(value, gate->session_folder, PMIX_STRING);
+  if (strcmp(key, PMIX_PROCDIR) == 0) {
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/%d", gate->session_folder, gate->rank);
+    return umw_load_value(value, folder, PMIX_STRING);
+  }
+  if (strcmp(key, PMIX_TDIR_RMCLEAN) == 0)
+    return umw_load_value(value, NULL, PMIX_BOOL);
+  if (strcmp(key, PMIX_SPAWNED) == 0) {
+    const bool spawned = false;
+    return umw_load_value(value, &spawned, PMIX_BOOL);
+  }
+  if (strcmp(key, PMIX_RANK) == 0 || strcmp(key, PMIX_GLOBAL_RANK) == 0)
+    return umw_load_value(value, &whose, PMIX_PROC_RANK);
+  if (strcmp(key, PMIX_HOSTNAME) == 0) {
+    char* name = rank_fact(whose, "umwelt.host");
+    if (!name)
+      return PMIX_ERR_NOT_FOUND;
+    value->type = PMIX_STRING;
+    value->data.string = name;
+    return PMIX_SUCCESS;
+  }
+  if (strcmp(key, PMIX_LOCAL_RANK) == 0 || strcmp(key, PMIX_NODE_RANK) == 0)
+    return number_fact(whose, "umwelt.local_rank", PMIX_UINT16, value);
+  if (strcmp(key, PMIX_NODEID) == 0)
+    return number_fact(whose, "umwelt.node", PMIX_UINT32, value);
+  if (strcmp(key, PMIX_APPNUM) == 0)
+    return number_fact(whose, "umwelt.app", PMIX_UINT32, value);
+  return PMIX_ERR_NOT_FOUND;
+}
+
+static bool has_attribute(const pmix_info_t info[], size_t count, const char* key)
+{
+  for (size_t i = 0; i < count; ++i)
+    if (strncmp(info[i].key, key, PMIX_MAX_KEYLEN) == 0)
+      return info[i].value.type != PMIX_BOOL || info[i].value.data.flag;
+  return false;
+}
+
+static pmix_status_t find_key(pmix_rank_t rank, const char* key, bool wait, pmix_value_t* value)
+{
+  const struct stored* entry = find_stored(rank, key);
+  if (entry)
+    return umw_unpack_value(entry->bytes, entry->size, value);
+  pmix_status_t status = job_key(rank, key, value);
+  if (status != PMIX_ERR_NOT_FOUND || rank >= (pmix_rank_t)umw_gate->ranks)
+    return status;
+  unsigned char small[256];
+  unsigned char* bytes = small;
+  int64_t size = umw_key_get((int)rank, key, small, sizeof small, wait);
+  if (size < 0)
+    return PMIX_ERR_NOT_FOUND;
+  if (size > (int64_t)sizeof small) {
+    bytes = malloc((size_t)size);
+    if (!bytes)
+      return PMIX_ERR_NOMEM;
+    size = umw_key_get((int)rank, key, bytes, (uint64_t)size, wait);
+  }
+  status = umw_unpack_value(bytes, (size_t)size, value);
+  if (bytes != small)
+    free(bytes);
+  return status;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[], size_t count,
+                                  pmix_value_t** result)
+{
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  if (!key || !result)
+    return PMIX_ERR_BAD_PARAM;
+  if (proc && !own_namespace(proc->nspace))
+    return PMIX_ERR_NOT_FOUND;
+  const pmix_rank_t rank = proc ? proc->rank : PMIX_RANK_WILDCARD;
+  /* A key of a rank that has not committed yet is waited for, unless the caller only wants what is here. */
+  const bool wait = strncmp(key, "pmix.", 5) != 0 && !has_attribute(info, count, PMIX_OPTIONAL) &&
+                    !has_attribute(info, count, PMIX_IMMEDIATE);
+  pmix_value_t value;
+  memset(&value, 0, sizeof value);
+  const pmix_status_t status = find_key(rank, key, wait, &value);
+  if (status != PMIX_SUCCESS)
+    return status;
+  if (!has_attribute(info, count, PMIX_GET_STATIC_VALUES)) {
+    *result = malloc(sizeof **result);
+    if (!*result) {
+      umw_destruct_value(&value);
+      return PMIX_ERR_NOMEM;
+    }
+  }
+  **result = value;
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[], const pmix_info_t info[], size_t count,
+                                     pmix_value_cbfunc_t callback, void* data)
+{
+  pmix_value_t* value = NULL;
+  const pmix_status_t status = PMIx_Get(proc, key, info, count, &value);
+  if (status == PMIX_ERR_INIT || status == PMIX_ERR_BAD_PARAM)
+    return status;
+  callback(status, value, data);
+  if (value) {
+    umw_destruct_value(value);
+    free(value);
+  }
+  return PMIX_SUCCESS;
+}
+
+/* --- meeting --------------------------------------------------------------------------------------------------------- */
+
+static bool whole_job(const pmix_proc_t procs[], size_t count)
+{
+  if (!procs || count == 0 || (count == 1 && procs[0].rank == PMIX_RANK_WILDCARD))
+    return true;
+  return count == (size_t)umw_gate->ranks;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t proc_count, const pmix_info_t info[],
+                                    size_t count)
+{
+  (void)info;
+  (void)count;
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  if (!whole_job(procs, proc_count))
+    return PMIX_ERR_NOT_SUPPORTED;
+  umw_fence(0);
+  return PMIX_SUCCESS;
+}
+
+struct fence {
+  pmix_op_cbfunc_t callback;
+  void* data;
+};
+
+static void* run_fence(void* argument)
+{
+  const struct fence fence = *(struct fence*)argument;
+  free(argument);
+  umw_fence(0);
+  if (fence.callback)
+    fence.callback(PMIX_SUCCESS, fence.data);
+  return NULL;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t proc_count, const pmix_info_t info[],
+                                       size_t count, pmix_op_cbfunc_t callback, void* data)
+{
+  (void)info;
+  (void)count;
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  if (!whole_job(procs, proc_count))
+    return PMIX_ERR_NOT_SUPPORTED;
+  struct fence* fence = malloc(sizeof *fence);
+  pthread_t thread;
+  if (!fence)
+    return PMIX_ERR_NOMEM;
+  *fence = (struct fence){callback, data};
+  if (pthread_create(&thread, NULL, run_fence, fence) != 0) {
+    free(fence);
+    return PMIX_ERR_NOMEM;
+  }
+  pthread_detach(thread);
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Resolve_peers(const char* node, const pmix_nspace_t name, pmix_proc_t** procs,
+                                            size_t* count)
+{
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  *procs = NULL;
+  *count = 0;
+  if (!own_namespace(name))
+    return PMIX_ERR_NOT_FOUND;
+  pmix_proc_t* found = calloc((size_t)umw_gate->ranks, sizeof *found);
+  if (!found)
+    return PMIX_ERR_NOMEM;
+  for (int rank = 0; rank < umw_gate->ranks; ++rank) {
+    char* host = rank_fact((pmix_rank_t)rank, "umwelt.host");
+    if (host && strcmp(host, node && *node ? node : umw_gate->host_name) == 0)
+      PMIX_LOAD_PROCID(&found[(*count)++], umw_gate->job_name, (pmix_rank_t)rank);
+    free(host);
+  }
+  if (*count == 0) {
+    free(found);
+    return PMIX_ERR_NOT_FOUND;
+  }
+  *procs = found;
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t name, char** list)
+{
+  if (users == 0)
+    return PMIX_ERR_INIT;
+  *list = own_namespace(name) ? strdup(umw_gate->node_list) : NULL;
+  return *list ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+/* --- events and requests that have nothing to act on ----------------------------------------------------------------- */
+
+UMW_PUBLIC pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t code_count, pmix_info_t info[],
+                                                     size_t count, pmix_notification_fn_t handler,
+                                                     pmix_hdlr_reg_cbfunc_t callback, void* data)
+{
+  static size_t handlers;
+  (void)codes;
+  (void)code_count;
+  (void)info;
+  (void)count;
+  (void)handler;
+  const size_t reference = handlers++;
+  if (!callback)
+    return (pmix_status_t)reference; /* the blocking form returns the reference */
+  callback(PMIX_SUCCESS, reference, data);
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Deregister_event_handler(size_t reference, pmix_op_cbfunc_t callback, void* data)
+{
+  (void)reference;
+  if (callback)
+    callback(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source, pmix_data_range_t range,
+                                           const pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback,
+                                           void* data)
+{
+  (void)status;
+  (void)source;
+  (void)range;
+  (void)info;
+  (void)count;
+  if (callback)
+    callback(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t target_count,
+                                             const pmix_info_t directives[], size_t count, pmix_info_cbfunc_t callback,
+                                             void* data)
+{
+  (void)targets;
+  (void)target_count;
+  (void)directives;
+  (void)count;
+  if (callback)
+    callback(PMIX_SUCCESS, NULL, 0, data, NULL, NULL);
+  return PMIX_SUCCESS;
+}
+
+/* --- helpers --------------------------------------------------------------------------------------------------------- */
+
+UMW_PUBLIC pmix_status_t PMIx_Value_load(pmix_value_t* value, const void* data, pmix_data_type_t type)
+{
+  return umw_load_value(value, data, type);
+}
+
+UMW_PUBLIC pmix_status_t PMIx_Info_load(pmix_info_t* info, const char* key, const void* data, pmix_data_type_t type)
+{
+  if (!key)
+    return PMIX_ERR_BAD_PARAM;
+  memset(info, 0, sizeof *info);
+  PMIX_LOAD_KEY(info->key, key);
+  return umw_load_value(&info->value, data, type);
+}
+
+UMW_PUBLIC void PMIx_Value_destruct(pmix_value_t* value)
+{
+  umw_destruct_value(value);
+}

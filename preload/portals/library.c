@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * libportals.so.4: what programs and MPI libraries are linked against. Under Umwelt none of this code runs, because the
+ * shim comes first in the search order; anywhere else there is no NIC behind it, and it says so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "preload/gate/table.h"
+#include "preload/include/portals4.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+static void explain(const char* function)
+{
+  static int said;
+  if (!said++)
+    fprintf(stderr,
+            "libportals.so.4 (Umwelt): %s called outside a simulation, where there is no Portals network.\n"
+            "Next step: start the program with `umwelt run -np N PROGRAM`.\n",
+            function);
+}
+
+#define UMW_CALL(result_type, name, version, level, note, ...)                                                         \
+  PUBLIC result_type name(__VA_OPT__(UMW_LIST(UMW_UNUSED, __VA_ARGS__)))                                               \
+  {                                                                                                                    \
+    explain(#name);                                                                                                    \
+    return PTL_FAIL;                                                                                                   \
+  }
+#define UMW_CALL_VOID(name, version, level, note, ...)                                                                 \
+  PUBLIC void name(__VA_OPT__(UMW_LIST(UMW_UNUSED, __VA_ARGS__)))                                                      \
+  {                                                                                                                    \
+    explain(#name);                                                                                                    \
+  }
+#define UMW_UNUSED(type, argument) type argument __attribute__((unused))
+#include "preload/tables/portals.def"

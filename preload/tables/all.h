@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Every table of interposed symbols, for whoever needs all of them (`umwelt coverage`). Include it with the row macros of
+ * preload/gate/table.h defined, and UMW_TABLE(title) for the heading in front of each table. Services of the gate are no
+ * symbols: services.def is not listed. A test checks that no table is forgotten. */
+UMW_TABLE("Portals 4")
+#include "preload/tables/portals.def"
+UMW_TABLE("PMIx")
+#include "preload/tables/pmix.def"
+UMW_TABLE("Time")
+#include "preload/tables/clock.def"
+UMW_TABLE("Identity of the process and its host")
+#include "preload/tables/identity.def"
+UMW_TABLE("Process, signals, loading")
+#include "preload/tables/process.def"
+UMW_TABLE("Files")
+#include "preload/tables/files.def"
+UMW_TABLE("Threads")
+#include "preload/tables/threads.def"

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Waiting for descriptors. The descriptors are the machine's, the time-out is simulated: they are looked at when the call
+ * begins, whenever another thread of the rank writes to a descriptor (libevent's wake-up pipe), and when the time-out is
+ * over. Such a wait does not keep the simulation going: a rank whose helper thread looks at a pipe once an hour is
+ * still deadlocked if nothing else can happen.
+ */
+#include "preload/shim.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+static const int64_t ps_per_second = 1000000000000;
+
+int umw_descriptor_waiters;
+
+static int64_t ps_of_timespec(const struct timespec* t)
+{
+  return t->tv_sec * ps_per_second + t->tv_nsec * 1000;
+}
+
+static int64_t ps_of_milliseconds(int milliseconds)
+{
+  return milliseconds < 0 ? -1 : (int64_t)milliseconds * 1000000000;
+}
+
+/* One look without waiting; the arguments are the call's own. */
+typedef int (*look)(void* call);
+
+/* `duration_ps` negative: no limit. */
+static int wait_for_descriptors(look look_now, void* call, int64_t duration_ps)
+{
+  const int64_t begin = duration_ps == 0 ? 0 : umw_now_ps(NULL);
+  for (;;) {
+    const uint64_t seen = umw_gate->wakes; /* from before the look, see threads.c */
+    const int result = look_now(call);
+    if (result != 0 || duration_ps == 0)
+      return result;
+    int64_t left = -1;
+    if (duration_ps > 0) {
+      left = begin + duration_ps - umw_now_ps(NULL);
+      if (left <= 0)
+        return 0;
+    }
+    ++umw_descriptor_waiters;
+    umw_descriptor_wait(seen, left);
+    --umw_descriptor_waiters;
+  }
+}
+
+struct poll_call {
+  struct pollfd* fds;
+  nfds_t count;
+  const sigset_t* mask;
+};
+
+static int look_poll(void* argument)
+{
+  const struct timespec none = {0, 0};
+  const struct poll_call* call = argument;
+  return UMW_REAL(ppoll)(call->fds, call->count, &none, call->mask);
+}
+
+UMW_PUBLIC int poll(struct pollfd* fds, nfds_t count, int timeout)
+{
+  struct poll_call call = {fds, count, NULL};
+  return umw_gate ? wait_for_descriptors(look_poll, &call, ps_of_milliseconds(timeout))
+                  : UMW_REAL(poll)(fds, count, timeout);
+}
+
+UMW_PUBLIC int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask)
+{
+  struct poll_call call = {fds, count, mask};
+  return umw_gate ? wait_for_descriptors(look_poll, &call, timeout ? ps_of_timespec(timeout) : -1)
+                  : UMW_REAL(ppoll)(fds, count, timeout, mask);
+}
+
+struct select_call {
+  int count;
+  fd_set* sets[3];
+  fd_set asked[3];
+  const sigset_t* mask;
+};
+
+static int look_select(void* argument)
+{
+  const struct timespec none = {0, 0};
+  struct select_call* call = argument;
+  for (int i = 0; i < 3; ++i)
+    if (call->sets[i])
+      *call->sets[i] = call->asked[i];
+  return UMW_REAL(pselect)(call->count, call->sets[0], call->sets[1], call->sets[2], &none, call->mask);
+}
+
+UMW_PUBLIC int pselect(int count, fd_set* restrict in, fd_set* restrict out, fd_set* restrict except,
+                       const struct timespec* restrict timeout, const sigset_t* restrict mask)
+{
+  if (!umw_gate)
+    return UMW_REAL(pselect)(count, in, out, except, timeout, mask);
+  struct select_call call = {.count = count, .sets = {in, out, except}, .mask = mask};
+  for (int i = 0; i < 3; ++i)
+    if (call.sets[i])
+      call.asked[i] = *call.sets[i];
+  return wait_for_descriptors(look_select, &call, timeout ? ps_of_timespec(timeout) : -1);
+}
+
+UMW_PUBLIC int select(int count, fd_set* restrict in, fd_set* restrict out, fd_set* restrict except,
+                      struct timeval* restrict timeout)
+{
+  if (!umw_gate)
+    return UMW_REAL(select)(count, in, out, except, timeout);
+  const struct timespec converted =
+      timeout ? (struct timespec){timeout->tv_sec, timeout->tv_usec * 1000} : (struct timespec){0, 0};
+  const int ready = pselect(count, in, out, except, timeout ? &converted : NULL, NULL);
+  if (ready == 0 && timeout)
+    *timeout = (struct timeval){0, 0}; /* Linux leaves the time not slept */
+  return ready;
+}
+
+struct epoll_call {
+  int epfd;
+  struct epoll_event* events;
+  int max;
+  const sigset_t* mask;
+};
+
+static int look_epoll(void* argument)
+{
+  const struct epoll_call* call = argument;
+  return UMW_REAL(epoll_pwait)(call->epfd, call->events, call->max, 0, call->mask);
+}
+
+UMW_PUBLIC int epoll_pwait(int epfd, struct epoll_event* events, int max, int timeout, const sigset_t* mask)
+{
+  struct epoll_call call = {epfd, events, max, mask};
+  return umw_gate ? wait_for_descriptors(look_epoll, &call, ps_of_milliseconds(timeout))
+                  : UMW_REAL(epoll_pwait)(epfd, events, max, timeout, mask);
+}
+
+UMW_PUBLIC int epoll_wait(int epfd, struct epoll_event* events, int max, int timeout)
+{
+  return umw_gate ? epoll_pwait(epfd, events, max, timeout, NULL) : UMW_REAL(epoll_wait)(epfd, events, max, timeout);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The job-wide barrier of the bootstrap service. On a cluster it runs over the launcher's tree of daemons (TCP), not over
+// the BXI network, and takes far longer than a Portals acknowledgement: everything a rank had in flight when it entered
+// is over when it leaves, which programs rely on.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "net_models/core/time.h"
+
+namespace umwelt::bootstrap
+{
+
+// One hop of the daemons' tree, up or down: a small TCP message over the management Ethernet (25 us) and two daemons that
+// must be woken, read it, work on it in their event loop and write the next (an estimate: fences of launchers take a few
+// milliseconds). Not shorter than this: in MPI_Finalize Open MPI looks at its network once every 100 us while it waits
+// for a fence, takes one event each time, and has to be through with all of them when the fence is over.
+inline constexpr sim::SimTime hop = 500 * sim::microsecond;
+
+// Time from the arrival of the last of `nodes` nodes' ranks until they go on: up and down a binary tree.
+constexpr sim::SimTime fence_time(std::uint64_t nodes)
+{
+  const auto depth = static_cast<sim::SimTime>(std::bit_width(nodes > 0 ? nodes - 1 : 0));
+  return 2 * hop * (depth + 1);
+}
+
+class Fence
+{
+public:
+  explicit Fence(std::size_t ranks) : ranks_(ranks) {}
+
+  // A rank arrives. True: it is the last, the round is complete.
+  bool arrive()
+  {
+    if (++arrived_ < ranks_)
+      return false;
+    arrived_ = 0;
+    return true;
+  }
+
+private:
+  std::size_t ranks_;
+  std::size_t arrived_ = 0;
+};
+
+} // namespace umwelt::bootstrap

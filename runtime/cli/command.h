@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The command line as a whole: which subcommand, and what it was given.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "runtime/cli/options.h"
+
+namespace umwelt::cli
+{
+
+struct Command {
+  enum class Kind {
+    run,
+    platforms,
+    doctor,
+    coverage,
+    text, // --help or --version: print `text` on standard output and end with exit_code::ok
+  } kind = Kind::text;
+  RunOptions run;
+  bool json = false; // --json of platforms, doctor and coverage
+  std::string text;
+};
+
+// `arguments` are those behind the program's name. Throws UsageError.
+Command parse_command(std::span<const std::string> arguments, const Lookup& environment = process_environment);
+
+} // namespace umwelt::cli

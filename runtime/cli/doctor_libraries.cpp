@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Libraries the ranks and the runtime use. They are loaded in a child process: their constructors are none of ours.
+#include "runtime/cli/doctor.h"
+
+#include <array>
+#include <cstring>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <functional>
+#include <link.h>
+#include <simgrid/forward.h> // for the macros that version.h uses
+#include <simgrid/version.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace umwelt::cli
+{
+namespace
+{
+
+constexpr std::array<const char*, 4> components{"mca_btl_portals4.so", "mca_mtl_portals4.so", "mca_osc_portals4.so",
+                                                "mca_coll_portals4.so"};
+
+// Text that `work` returns in a child process; what a crash of the child leaves is empty.
+std::string ask_child(const std::function<std::string()>& work)
+{
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0)
+    throw std::system_error(errno, std::generic_category(), "pipe");
+  const pid_t child = fork();
+  if (child < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    throw std::system_error(errno, std::generic_category(), "fork");
+  }
+  if (child == 0) {
+    const std::string answer = work();
+    const bool written = write(ends[1], answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string answer;
+  std::array<char, 4096> buffer;
+  for (ssize_t size = 0; (size = read(ends[0], buffer.data(), buffer.size())) > 0;)
+    answer.append(buffer.data(), static_cast<std::size_t>(size));
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return answer;
+}
+
+std::string last_error()
+{
+  const char* error = dlerror();
+  return error == nullptr ? "unknown error" : error;
+}
+
+// "VERSION\nPATH" of libmpi.so.40, or "!ERROR".
+std::string describe_open_mpi()
+{
+  void* library = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr)
+    return fmt::format("!{}", last_error());
+  using GetLibraryVersion = int (*)(char*, int*); // callable before MPI_Init (MPI 3.1, section 8.1.1)
+  const auto get_version = reinterpret_cast<GetLibraryVersion>(dlsym(library, "MPI_Get_library_version"));
+  link_map* map = nullptr;
+  if (get_version == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+    return fmt::format("!{}", last_error());
+  std::array<char, 4096> version{}; // MPI_MAX_LIBRARY_VERSION_STRING of Open MPI is 256
+  int length = 0;
+  get_version(version.data(), &length);
+  return fmt::format("{}\n{}", version.data(), map->l_name);
+}
+
+// Empty if all of them load, else the first error.
+std::string load_components(const std::filesystem::path& folder)
+{
+  if (dlopen("libmpi.so.40", RTLD_LAZY | RTLD_GLOBAL) == nullptr)
+    return last_error();
+  for (const char* component : components) {
+    if (dlopen((folder / component).c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr)
+      return last_error();
+  }
+  return "loaded";
+}
+
+} // namespace
+
+Finding check_open_mpi()
+{
+  Finding finding{"Open MPI", Health::ok, "", ""};
+  const std::string answer = ask_child(describe_open_mpi);
+  if (answer.empty() || answer.front() == '!') {
+    finding.health = Health::warn;
+    finding.detail = answer.empty() ? "libmpi.so.40 crashed while it was loaded" : answer.substr(1);
+    finding.advice = "To run MPI programs: apt-get install openmpi-bin. Portals programs run without.";
+    return finding;
+  }
+  const auto line = answer.find('\n');
+  const std::string version = answer.substr(0, answer.find(',')); // "Open MPI v4.1.4, package: ..."
+  finding.detail = fmt::format("{} ({})", version, answer.substr(line + 1));
+  if (!version.starts_with("Open MPI v4.1.")) {
+    finding.health = Health::warn;
+    finding.advice = "Umwelt's components are built for Open MPI 4.1: install the distribution's.";
+  }
+  return finding;
+}
+
+Finding check_components(const std::filesystem::path& folder)
+{
+  Finding finding{"Portals components", Health::ok, folder.string(), ""};
+  constexpr const char* rebuild = "Build and install Umwelt with libopenmpi-dev and Open MPI's source package at hand.";
+  for (const char* component : components) {
+    std::error_code error;
+    if (!std::filesystem::exists(folder / component, error)) {
+      finding.health = Health::warn;
+      finding.detail = fmt::format("{} is missing", (folder / component).string());
+      finding.advice = fmt::format("{} Without them MPI programs have no network.", rebuild);
+      return finding;
+    }
+  }
+  const std::string answer = ask_child([&] { return load_components(folder); });
+  if (answer != "loaded") {
+    finding.health = Health::warn;
+    finding.detail =
+        answer.empty() ? fmt::format("{}: a component crashed while it was loaded", folder.string()) : answer;
+    finding.advice = fmt::format("{} They must match the Open MPI installed here.", rebuild);
+  }
+  return finding;
+}
+
+Finding check_simgrid()
+{
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  Finding finding{"SimGrid", Health::ok, fmt::format("{}.{}", major, minor), ""};
+  if (major != SIMGRID_VERSION_MAJOR || minor != SIMGRID_VERSION_MINOR) {
+    finding.health = Health::fail;
+    finding.detail = fmt::format("{}.{}, but Umwelt was built with {}.{}", major, minor, SIMGRID_VERSION_MAJOR,
+                                 SIMGRID_VERSION_MINOR);
+    finding.advice = "Rebuild Umwelt, or install the version it was built with.";
+  }
+  return finding;
+}
+
+} // namespace umwelt::cli

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Processor, C library, kernel and file system.
+#include "runtime/cli/doctor.h"
+
+#include <algorithm>
+#include <array>
+#include <asm/prctl.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fmt/format.h>
+#include <memory>
+#include <sstream>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/cli/usage_error.h"
+
+namespace umwelt::cli
+{
+namespace
+{
+
+constexpr unsigned long hwcap2_fsgsbase = 1ul << 1; // Linux, Documentation/arch/x86/x86_64/fsgs.rst
+
+unsigned long thread_pointer_by_instruction()
+{
+  unsigned long value = 0;
+  asm volatile("rdfsbase %0" : "=r"(value));
+  return value;
+}
+
+unsigned long thread_pointer_by_kernel()
+{
+  unsigned long value = 0;
+  return syscall(SYS_arch_prctl, ARCH_GET_FS, &value) == 0 ? value : 0;
+}
+
+// What the dynamic linker makes of Umwelt's tunables: its own listing, which it prints when run as a program.
+std::string tunables_listing()
+{
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
+      popen("GLIBC_TUNABLES=glibc.rtld.nns=16:glibc.rtld.optional_static_tls=1048576 "
+            "/lib64/ld-linux-x86-64.so.2 --list-tunables 2>/dev/null",
+            "re"),
+      pclose);
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (pipe && fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr)
+    text += buffer.data();
+  return text;
+}
+
+bool lists(const std::string& listing, const std::string& name, const std::string& value)
+{
+  return listing.find(fmt::format("{}: {} ", name, value)) != std::string::npos;
+}
+
+// The value behind "key:" in a file like /proc/self/status; -1 if it is not there.
+int status_field(const std::string& status, const std::string& key)
+{
+  std::istringstream lines(status);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key + ":"))
+      return std::atoi(line.c_str() + key.size() + 1);
+  }
+  return -1;
+}
+
+// A file that is gone when the object is.
+class ScratchFile
+{
+public:
+  explicit ScratchFile(const std::filesystem::path& folder)
+      : path_((folder / "umwelt-doctor-XXXXXX").string()), descriptor_(mkstemp(path_.data()))
+  {
+  }
+  ~ScratchFile()
+  {
+    if (descriptor_ < 0)
+      return;
+    unlink(path_.c_str());
+    close(descriptor_);
+  }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+private:
+  std::string path_;
+  int descriptor_;
+};
+
+} // namespace
+
+Finding check_fsgsbase()
+{
+  Finding finding{"FSGSBASE", Health::ok, "the processor switches thread pointers by itself", ""};
+  if ((getauxval(AT_HWCAP2) & hwcap2_fsgsbase) == 0) {
+    finding.health = Health::warn;
+    finding.detail =
+        "not available (AT_HWCAP2 bit 1): each crossing between a rank and the simulation costs two system calls";
+    finding.advice = "Use Linux 5.9 or later without 'nofsgsbase', on a processor (or virtual machine) that has it.";
+  } else if (thread_pointer_by_instruction() != thread_pointer_by_kernel()) {
+    finding.health = Health::fail;
+    finding.detail = "rdfsbase and arch_prctl disagree on the thread pointer";
+    finding.advice = "The emulator or tracer that runs this process does not support FSGSBASE: run without it.";
+  }
+  return finding;
+}
+
+Finding check_glibc(const std::string& version)
+{
+  Finding finding{"C library", Health::ok, fmt::format("glibc {}", version), ""};
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) != 2 || major < 2 || (major == 2 && minor < 34)) {
+    finding.health = Health::fail;
+    finding.advice = "Use glibc 2.34 or later: the loader relies on how its start-up code calls main.";
+  } else if (major != 2 || minor != 36) {
+    finding.health = Health::warn;
+    finding.advice = "Umwelt is tested with glibc 2.36 (Debian 12): check a small program first.";
+  }
+  return finding;
+}
+
+Finding check_namespaces()
+{
+  Finding finding{"link-map namespaces", Health::ok, "16, with tunables honoured: up to 15 ranks", ""};
+  const std::string listing = tunables_listing();
+  if (getauxval(AT_SECURE) != 0) {
+    finding.health = Health::fail;
+    finding.detail = "umwelt is set-uid or has file capabilities: the C library ignores GLIBC_TUNABLES";
+    finding.advice = "Remove the set-uid bit or the capabilities from umwelt's executable.";
+  } else if (listing.empty()) {
+    finding.health = Health::fail;
+    finding.detail = "/lib64/ld-linux-x86-64.so.2 --list-tunables prints nothing";
+    finding.advice = "Umwelt needs glibc's dynamic linker for x86-64 at that place and a shell.";
+  } else if (!lists(listing, "glibc.rtld.nns", "0x10") ||
+             !lists(listing, "glibc.rtld.optional_static_tls", "0x100000")) {
+    finding.health = Health::fail;
+    finding.detail = "the dynamic linker does not take glibc.rtld.nns=16 and glibc.rtld.optional_static_tls";
+    finding.advice = "Use a glibc built with tunables (Debian's is).";
+  }
+  return finding;
+}
+
+Finding check_clock()
+{
+  timespec resolution{};
+  Finding finding{"CPU clock", Health::ok, "", ""};
+  if (clock_getres(CLOCK_THREAD_CPUTIME_ID, &resolution) != 0) {
+    finding.health = Health::warn;
+    finding.detail = fmt::format("CLOCK_THREAD_CPUTIME_ID: {}", std::strerror(errno));
+  } else {
+    finding.detail = fmt::format("resolution {} ns", resolution.tv_sec * 1'000'000'000 + resolution.tv_nsec);
+    if (resolution.tv_sec != 0 || resolution.tv_nsec > 1000)
+      finding.health = Health::warn;
+  }
+  if (finding.health != Health::ok)
+    finding.advice = "Computation cannot be measured finely here: use --cpu none or --cpu fixed=NS.";
+  return finding;
+}
+
+Finding check_folder(const std::filesystem::path& folder)
+{
+  Finding finding{"temporary folder", Health::ok, folder.string(), ""};
+  const auto fail = [&](const std::string& why, std::string advice) {
+    finding.health = Health::fail;
+    finding.detail = fmt::format("{}: {}", folder.string(), why);
+    finding.advice = std::move(advice);
+    return finding;
+  };
+  const ScratchFile file(folder);
+  if (file.descriptor() < 0)
+    return fail(fmt::format("no file can be made ({})", std::strerror(errno)),
+                "Set TMPDIR to a folder you may write to.");
+  constexpr std::size_t page = 4096;
+  if (ftruncate(file.descriptor(), page) != 0)
+    return fail(fmt::format("no file can be written ({})", std::strerror(errno)),
+                "Free space, or set TMPDIR to another folder.");
+  void* mapping = mmap(nullptr, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.descriptor(), 0);
+  if (mapping == MAP_FAILED)
+    return fail(
+        fmt::format("no code can be loaded from it ({}): mounted noexec", std::strerror(errno)),
+        "Set TMPDIR to a folder on a file system without noexec: private copies of programs are loaded from there.");
+  munmap(mapping, page);
+  struct statvfs space {
+  };
+  constexpr std::uint64_t wanted = 256ull << 20;
+  if (statvfs(folder.c_str(), &space) == 0) {
+    const std::uint64_t free = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+    finding.detail += fmt::format(", executable, {} MiB free", free >> 20);
+    if (free < wanted) {
+      finding.health = Health::warn;
+      finding.advice = "Free space, or set TMPDIR to another folder: each rank has a private copy of the program.";
+    }
+  }
+  return finding;
+}
+
+Finding check_confinement(const std::string& process_status, const std::string& ptrace_scope)
+{
+  Finding finding{"confinement", Health::ok, "no seccomp filter", ""};
+  const int seccomp = status_field(process_status, "Seccomp");
+  if (seccomp < 0) {
+    finding.health = Health::warn;
+    finding.detail = "unknown: /proc/self/status has no Seccomp line";
+    finding.advice = "Mount /proc.";
+  } else if (seccomp == 1) {
+    finding.health = Health::fail;
+    finding.detail = "seccomp in strict mode: only read, write and exit are allowed";
+    finding.advice = "Run outside this sandbox.";
+  } else if (seccomp == 2)
+    finding.detail =
+        "a seccomp filter is in force (a container's, usually); if a run is killed by SIGSYS or told EPERM, "
+        "try without it (docker: --security-opt seccomp=unconfined)";
+  if (!ptrace_scope.empty() && std::atoi(ptrace_scope.c_str()) > 0)
+    finding.detail += fmt::format("; ptrace_scope {}: a debugger must start umwelt itself, or run as root",
+                                  std::atoi(ptrace_scope.c_str()));
+  return finding;
+}
+
+} // namespace umwelt::cli

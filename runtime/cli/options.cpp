@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One table holds every option with its names, values, help and meaning; the parser, the help and the search for the
+// nearest name read it. CLI11 parses the other subcommands (command.cpp) but not this one: mpirun's long options with one
+// dash, options that take two values, values that begin with a dash, and a list of options that ends at the first
+// word that is none and starts again behind ':' are outside its grammar.
+#include "runtime/cli/options.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <limits>
+#include <string_view>
+
+#include "runtime/cli/exit_codes.h"
+#include "runtime/cli/nearest.h"
+#include "runtime/cli/policies.h"
+#include "runtime/cli/values.h"
+
+namespace umwelt::cli
+{
+namespace
+{
+
+constexpr std::uint64_t most_ranks = 1'000'000;
+
+// What the options of one program have said so far.
+struct Draft {
+  AppContext app;
+  std::vector<Host> host_list;
+  std::vector<Host> hostfile;
+};
+
+struct State {
+  RunOptions run;
+  Draft draft;
+  const Lookup& environment;
+};
+
+// An option as the user wrote it, with its values.
+struct Given {
+  std::string_view option;
+  std::span<const std::string> values;
+  [[nodiscard]] const std::string& value() const { return values.front(); }
+};
+
+enum class Group { job, placement, environment, output, simulation, accepted };
+
+struct Option {
+  Group group;
+  std::string_view names;  // separated by blanks, the one for messages first
+  std::string_view values; // placeholders separated by blanks; empty: a flag
+  std::string_view help;
+  void (*apply)(State&, const Given&);
+};
+
+std::vector<std::string_view> split(std::string_view text, char separator)
+{
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto end = text.find(separator);
+    if (end != 0)
+      parts.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return parts;
+}
+
+unsigned count_of(const Given& given, std::string_view what)
+{
+  return static_cast<unsigned>(read_count(given.option, given.value(), what, 1, most_ranks));
+}
+
+void export_variable(State& state, const Given& given)
+{
+  const std::string& text = given.value();
+  if (text.find('=') != std::string::npos) {
+    state.draft.app.exports.push_back(read_assignment(given.option, text));
+    return;
+  }
+  if (text.empty())
+    throw UsageError(given.option, "NAME or NAME=VALUE", "an empty word", "For example: -x OMP_NUM_THREADS=4");
+  if (const auto value = state.environment(text))
+    state.draft.app.exports.emplace_back(text, *value);
+  else
+    state.run.notes.push_back(
+        fmt::format("{} {}: there is no such variable in the environment; nothing is exported", given.option, text));
+}
+
+void add_mca(std::vector<Setting>& settings, const Given& given)
+{
+  const std::string& key = given.values[0];
+  std::string value = given.values[1];
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"') // mpirun takes such quotes off
+    value = value.substr(1, value.size() - 2);
+  if (key.empty())
+    throw UsageError(given.option, "KEY VALUE", "an empty key", "For example: --mca pml cm");
+  for (const Setting& known : settings) {
+    if (known.first == key)
+      throw UsageError(fmt::format("{} {}", given.option, key), "each key once",
+                       fmt::format("it twice ({} and {})", in_quotes(known.second), in_quotes(value)),
+                       "Give the key once; several components are one value: --mca btl portals4,self");
+  }
+  settings.emplace_back(key, std::move(value));
+}
+
+void add_hosts(std::vector<Host>& hosts, std::vector<Host> more)
+{
+  for (Host& host : more) {
+    const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const Host& h) { return h.name == host.name; });
+    if (known == hosts.end())
+      hosts.push_back(std::move(host));
+    else
+      known->slots = known->slots == 0 || host.slots == 0 ? 0 : known->slots + host.slots;
+  }
+}
+
+void no_effect(State& state, const Given& given, std::string_view why)
+{
+  state.run.notes.push_back(fmt::format("{} has no effect: {}", given.option, why));
+}
+
+using S = State&;
+using G = const Given&;
+
+// clang-format off
+constexpr auto options = std::to_array<Option>({
+  {Group::job, "np n c", "N", "number of ranks; default: the slots of the given hosts, without hosts 1 (or N of -N)",
+   [](S s, G g) { s.draft.app.ranks = count_of(g, "a number of ranks"); }},
+  {Group::job, "wdir wd", "DIR", "working directory of the program's ranks",
+   [](S s, G g) { s.draft.app.directory = g.value(); }},
+  {Group::job, "timeout", "SECONDS", "end the job after so much wall-clock time (exit code 124); default: MPIEXEC_TIMEOUT, else never",
+   [](S s, G g) { s.run.timeout = count_of(g, "a number of seconds"); }},
+  {Group::job, "h help", "", "show this text", [](S s, G) { s.run.help = true; }},
+  {Group::job, "V version", "", "show the version", [](S s, G) { s.run.version = true; }},
+
+  {Group::placement, "H host", "LIST", "nodes to use with slots (a:2,b,c:*); one slot unless given, * for all cores",
+   [](S s, G g) { add_hosts(s.draft.host_list, parse_host_list(g.option, g.value())); }},
+  {Group::placement, "hostfile machinefile default-hostfile", "FILE", "the same from a file: one 'NAME slots=N max_slots=N' per line",
+   [](S s, G g) { add_hosts(s.draft.hostfile, read_hostfile(g.option, g.value())); }},
+  {Group::placement, "N npernode", "N", "ranks per node",
+   [](S s, G g) { s.run.ranks_per_node = count_of(g, "a number of ranks"); }},
+  {Group::placement, "pernode", "", "one rank per node", [](S s, G) { s.run.ranks_per_node = 1; }},
+  {Group::placement, "map-by", "POLICY", "slot or core: fill a node before the next; node: round robin; ppr:N:node: N per node; "
+   "then :PE=N for N cores per rank, :OVERSUBSCRIBE. A simulated node has one socket: socket, numa, board and caches mean slot",
+   [](S s, G g) { apply_map_by(g.option, g.value(), s.run); }},
+  {Group::placement, "byslot bycore", "", "as --map-by slot", [](S s, G) { s.run.map_by = MapBy::slot; }},
+  {Group::placement, "bynode", "", "as --map-by node", [](S s, G) { s.run.map_by = MapBy::node; }},
+  {Group::placement, "rank-by", "POLICY", "slot: number ranks node after node; node: round robin; default: as mapped",
+   [](S s, G g) { s.run.rank_by = parse_rank_by(g.option, g.value()); }},
+  {Group::placement, "cpus-per-rank cpus-per-proc", "N", "cores a rank has for itself",
+   [](S s, G g) { s.run.cores_per_rank = count_of(g, "a number of cores"); }},
+  {Group::placement, "oversubscribe", "", "slots are no limit (max_slots and the cores of a node are)", [](S s, G) { s.run.oversubscribe = true; }},
+  {Group::placement, "nooversubscribe", "", "slots are a limit (the default)", [](S s, G) { s.run.oversubscribe = false; }},
+  {Group::placement, "display-map", "", "show which rank runs where before the start", [](S s, G) { s.run.display_map = true; }},
+
+  {Group::environment, "x", "NAME[=VALUE]", "set a variable for the program's ranks, or hand on Umwelt's own", export_variable},
+  {Group::environment, "mca", "KEY VALUE", "Open MPI parameter of this program (of the first: of all)",
+   [](S s, G g) { add_mca(s.draft.app.mca, g); }},
+  {Group::environment, "gmca", "KEY VALUE", "Open MPI parameter of all programs",
+   [](S s, G g) { add_mca(s.run.global_mca, g); }},
+
+  {Group::output, "tag-output", "", "begin each line with [1,RANK]<stdout>: or <stderr>:", [](S s, G) { s.run.tag_output = true; }},
+  {Group::output, "timestamp-output", "", "begin each line with the date", [](S s, G) { s.run.timestamp_output = true; }},
+  {Group::output, "merge-stderr-to-stdout", "", "ranks' standard error goes to standard output", [](S s, G) { s.run.merge_stderr = true; }},
+  {Group::output, "output-filename", "DIR[:nojobid][,nocopy]", "copy ranks' output to DIR/1/rank.N/stdout and stderr; "
+   "nojobid leaves out the 1, nocopy prints nothing",
+   [](S s, G g) { s.run.output = parse_output_files(g.option, g.value()); }},
+  {Group::output, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
+  {Group::output, "v verbose", "", "tell more; again for still more", [](S s, G) { s.run.verbosity = std::max(s.run.verbosity, 0) + 1; }},
+  {Group::output, "q quiet", "", "no summary, no progress, no notes; errors remain", [](S s, G) { s.run.verbosity = -1; }},
+
+  {Group::simulation, "platform", "SPEC", "simulated machine: a name of `umwelt platforms` with parameters (bxi:leaf=24), or a "
+   "SimGrid XML file; default bxi",
+   [](S s, G g) { s.run.platform = g.value(); }},
+  {Group::simulation, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
+  {Group::simulation, "nic", "KEY=VALUE", "parameter of the network model; may come several times",
+   [](S s, G g) { s.run.nic.push_back(read_assignment(g.option, g.value())); }},
+  {Group::simulation, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every burst, in ns or "
+   "with a unit); scale=F (measured times F). All but measured and scale make runs bit-identical",
+   [](S s, G g) { s.run.cpu = parse_cpu(g.option, g.value()); }},
+  {Group::simulation, "cpu-threshold", "DURATION", "shorter bursts of computation are dropped; default 0",
+   [](S s, G g) { s.run.cpu_threshold = read_duration(g.option, g.value()); }},
+  {Group::simulation, "seed", "N", "seed of everything random; default 0",
+   [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0, std::numeric_limits<std::uint64_t>::max()); }},
+  {Group::simulation, "keep-temps", "", "leave the private copies of programs and libraries for inspection",
+   [](S s, G) { s.run.keep_temps = true; }},
+
+  {Group::accepted, "allow-run-as-root", "", "no ranks run elsewhere", [](S, G) {}},
+  {Group::accepted, "bind-to", "POLICY", "a simulated rank is always bound to its own cores",
+   [](S s, G g) { check_bind_to(g.option, g.value()); if (g.value() != "core") no_effect(s, g, "a simulated rank is always bound to its own cores"); }},
+  {Group::accepted, "bind-to-core", "", "the same", [](S, G) {}},
+  {Group::accepted, "bind-to-socket", "", "the same", [](S s, G g) { no_effect(s, g, "a simulated rank is always bound to its own cores"); }},
+  {Group::accepted, "report-bindings", "", "use --display-map", [](S s, G g) { no_effect(s, g, "use --display-map"); }},
+  {Group::accepted, "use-hwthread-cpus", "", "simulated cores have one hardware thread",
+   [](S s, G g) { no_effect(s, g, "simulated cores have one hardware thread"); }},
+  {Group::accepted, "nolocal", "", "no node of the simulated machine is the local one", [](S, G) {}},
+  {Group::accepted, "novm", "", "no daemons are started", [](S, G) {}},
+  {Group::accepted, "leave-session-attached", "", "no daemons are started", [](S, G) {}},
+  {Group::accepted, "launch-agent", "COMMAND", "no daemons are started", [](S, G) {}},
+  {Group::accepted, "prefix", "DIR", "every rank uses the Open MPI it is linked to",
+   [](S s, G g) { no_effect(s, g, "every rank uses the Open MPI it is linked to"); }},
+  {Group::accepted, "noprefix", "", "the same", [](S, G) {}},
+});
+// clang-format on
+
+// mpirun's options that ask for something else than what would happen without them: accepting them would be a lie.
+struct Refused {
+  std::string_view name;
+  std::string_view instead;
+};
+
+constexpr auto refused_options = std::to_array<Refused>({
+    {"am", "Write the parameters as --mca KEY VALUE."},
+    {"app", "Write the programs on the command line, separated by ':'."},
+    {"cpu-list", "Cores are assigned by rank: see --cpus-per-rank and --display-map."},
+    {"cpu-set", "Cores are assigned by rank: see --cpus-per-rank and --display-map."},
+    {"debug", "Run the program under gdb without Umwelt, or use -v and the deadlock report."},
+    {"dvm", "Every run is a simulation of its own."},
+    {"enable-recovery", "A rank that dies ends the job."},
+    {"get-stack-traces", "Deadlocks are reported with stack traces without being asked for."},
+    {"npersocket", "A simulated node has one socket: use -N."},
+    {"path", "Give the program's path, or set PATH."},
+    {"personality", "Only Open MPI's is known."},
+    {"ppr", "Use -N, or --map-by ppr:N:node."},
+    {"preload-binary", "Every rank sees the files of this machine."},
+    {"preload-files", "Every rank sees the files of this machine."},
+    {"rankfile", "Use --host or --hostfile with --map-by and --rank-by."},
+    {"rf", "Use --host or --hostfile with --map-by and --rank-by."},
+    {"report-pid", "$! of the shell holds the process id."},
+    {"set-cwd-to-session-dir", "Use -wdir."},
+    {"stdin", "Standard input goes to rank 0; redirect it inside the program for others."},
+    {"tune", "Write the parameters as --mca KEY VALUE and the variables as -x NAME=VALUE."},
+    {"tv", "Run the program under gdb without Umwelt, or use -v and the deadlock report."},
+    {"xml", "Use --report FILE for a summary in JSON."},
+    {"xterm", "Use --tag-output or --output-filename."},
+});
+
+const Option* find_option(std::string_view name)
+{
+  for (const Option& option : options) {
+    for (const std::string_view known : split(option.names, ' ')) {
+      if (known == name)
+        return &option;
+    }
+  }
+  return nullptr;
+}
+
+std::string with_dashes(std::string_view name)
+{
+  const bool one_dash = name.size() == 1 || name == "np"; // as everybody writes them
+  return fmt::format("{}{}", one_dash ? "-" : "--", name);
+}
+
+[[noreturn]] void throw_unknown(std::string_view written, std::string_view name)
+{
+  for (const Refused& refused : refused_options) {
+    if (refused.name == name)
+      throw UsageError(
+          fmt::format("{}: an option of mpirun that umwelt run does not have\n  {}", written, refused.instead));
+  }
+  std::vector<std::string_view> known;
+  for (const Option& option : options) {
+    for (const std::string_view candidate : split(option.names, ' '))
+      known.push_back(candidate);
+  }
+  throw UsageError(fmt::format("unknown option {}\n  The nearest known option is {}; `umwelt run --help` lists all.",
+                               in_quotes(written), with_dashes(nearest(name, known))));
+}
+
+class Parser
+{
+public:
+  Parser(std::span<const std::string> arguments, const Lookup& environment)
+      : arguments_(arguments), state_{{}, {}, environment}
+  {
+  }
+
+  RunOptions parse()
+  {
+    do {
+      state_.draft = {};
+      options_of_program();
+      if (state_.run.help || state_.run.version)
+        return std::move(state_.run);
+      program();
+      finish_program();
+    } while (more_programs_);
+    finish_job();
+    return std::move(state_.run);
+  }
+
+private:
+  void options_of_program()
+  {
+    while (at_ < arguments_.size()) {
+      const std::string& word = arguments_[at_];
+      if (word.empty() || word.front() != '-')
+        return;
+      ++at_;
+      if (word == "--")
+        return;
+      option(word);
+      if (state_.run.help || state_.run.version)
+        return;
+    }
+  }
+
+  void option(const std::string& word)
+  {
+    const std::size_t dashes = word.starts_with("--") ? 2 : 1;
+    const auto equals = word.find('=');
+    const std::string_view written = std::string_view(word).substr(0, equals);
+    const std::string_view name = written.substr(dashes);
+    const Option* known = find_option(name);
+    if (known == nullptr && equals == std::string::npos && dashes == 1 && cluster(name))
+      return;
+    if (known == nullptr)
+      throw_unknown(written, name);
+
+    const auto placeholders = split(known->values, ' ');
+    std::vector<std::string> values;
+    if (equals != std::string::npos) {
+      if (placeholders.size() != 1)
+        throw UsageError(written,
+                         placeholders.empty() ? "no value" : fmt::format("{} as separate words", known->values),
+                         in_quotes(word), fmt::format("For example: {} {}", written, known->values));
+      values.push_back(word.substr(equals + 1));
+    } else {
+      for (const std::string_view placeholder : placeholders) {
+        if (at_ == arguments_.size() || arguments_[at_] == ":")
+          throw UsageError(written, fmt::format("{} after it", placeholder), "the end of the options",
+                           fmt::format("Usage: {} {}", written, known->values));
+        values.push_back(arguments_[at_++]);
+      }
+    }
+    known->apply(state_, {written, values});
+  }
+
+  // "-vv", "-qv": flags of one letter written together.
+  bool cluster(std::string_view letters)
+  {
+    std::vector<const Option*> flags;
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      const Option* flag = find_option(letters.substr(i, 1));
+      if (flag == nullptr || !flag->values.empty())
+        return false;
+      flags.push_back(flag);
+    }
+    for (const Option* flag : flags)
+      flag->apply(state_, {letters, {}});
+    return !flags.empty();
+  }
+
+  void program()
+  {
+    while (at_ < arguments_.size() && arguments_[at_] != ":")
+      state_.draft.app.argv.push_back(arguments_[at_++]);
+    if (state_.draft.app.argv.empty() || state_.draft.app.argv.front().empty())
+      throw UsageError(state_.run.programs.empty() ? "program" : "program after ':'", "its name behind the options",
+                       "none", "Usage: umwelt run -np N [options] program [arguments]");
+    more_programs_ = at_ < arguments_.size();
+    if (more_programs_)
+      ++at_; // the ':'
+  }
+
+  void finish_program()
+  {
+    Draft& draft = state_.draft;
+    if (draft.hostfile.empty())
+      draft.app.hosts = std::move(draft.host_list);
+    else if (draft.host_list.empty())
+      draft.app.hosts = std::move(draft.hostfile);
+    else
+      draft.app.hosts = select_hosts(draft.hostfile, draft.host_list);
+    state_.run.programs.push_back(std::move(draft.app));
+  }
+
+  void finish_job()
+  {
+    RunOptions& run = state_.run;
+    for (const AppContext& app : run.programs) {
+      if (run.programs.size() > 1 && !app.ranks && app.hosts.empty())
+        throw UsageError(fmt::format("program {}", in_quotes(app.argv.front())), "-np N, as there are several programs",
+                         "no number of ranks", "Write: -np N PROGRAM : -np M PROGRAM");
+    }
+    if (!run.timeout) {
+      if (const auto text = state_.environment("MPIEXEC_TIMEOUT"))
+        run.timeout = static_cast<unsigned>(
+            read_count("MPIEXEC_TIMEOUT (environment)", *text, "a number of seconds", 1, most_ranks));
+    }
+  }
+
+  std::span<const std::string> arguments_;
+  std::size_t at_ = 0;
+  bool more_programs_ = false;
+  State state_;
+};
+
+struct Heading {
+  Group group;
+  std::string_view text;
+};
+
+constexpr auto headings = std::to_array<Heading>({
+    {Group::job, "Job"},
+    {Group::placement, "Placement (without hosts: one rank per node, as many nodes as needed)"},
+    {Group::environment, "Environment of the ranks"},
+    {Group::output, "Output"},
+    {Group::simulation, "Simulation"},
+    {Group::accepted, "Accepted for mpirun's sake, without effect"},
+});
+
+// `text` in lines of at most `width` characters, continued at column `indent`.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width)
+{
+  std::string result;
+  std::size_t used = 0;
+  for (const std::string_view word : split(text, ' ')) {
+    if (used != 0 && used + 1 + word.size() > width) {
+      result += "\n" + std::string(indent, ' ');
+      used = 0;
+    }
+    if (used != 0) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += word.size();
+  }
+  return result;
+}
+
+std::string synopsis(const Option& option)
+{
+  std::string text;
+  for (const std::string_view name : split(option.names, ' '))
+    text += (text.empty() ? "" : ", ") + with_dashes(name);
+  return option.values.empty() ? text : fmt::format("{} {}", text, option.values);
+}
+
+} // namespace
+
+std::optional<std::string> process_environment(const std::string& name)
+{
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment)
+{
+  return Parser(arguments, environment).parse();
+}
+
+std::string run_help()
+{
+  constexpr std::size_t column = 32;
+  constexpr std::size_t width = 86;
+  std::string text =
+      "Usage: umwelt run [options] program [arguments] [: [options] program [arguments]]...\n"
+      "Runs an MPI or Portals program on a simulated machine. Options are those of Open MPI's mpirun and\n"
+      "some of the simulation; -option and --option, '--option value' and '--option=value' are the same.\n";
+  for (const Heading& heading : headings) {
+    text += fmt::format("\n{}\n", heading.text);
+    for (const Option& option : options) {
+      if (option.group != heading.group)
+        continue;
+      std::string left = "  " + synopsis(option);
+      left += left.size() < column ? std::string(column - left.size(), ' ') : "\n" + std::string(column, ' ');
+      text += left + wrapped(option.help, column, width) + "\n";
+    }
+  }
+  return text + "\n" + exit_code_help;
+}
+
+} // namespace umwelt::cli

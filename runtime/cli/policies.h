@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Options whose value has a small grammar of its own. All throw UsageError, naming `option` as the user wrote it.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/cli/options.h"
+
+namespace umwelt::cli
+{
+
+// --map-by: slot|core|hwthread|socket|numa|board|l1cache|l2cache|l3cache|node|ppr:N:{node,socket,...}, then :PE=N,
+// :OVERSUBSCRIBE, :NOOVERSUBSCRIBE or :SPAN. In any letter case, as in mpirun.
+void apply_map_by(std::string_view option, std::string_view text, RunOptions& run);
+
+// --rank-by: slot, core and what lies within a node, or node.
+RankBy parse_rank_by(std::string_view option, std::string_view text);
+
+// --bind-to has no effect, but a misspelt policy is still an error.
+void check_bind_to(std::string_view option, std::string_view text);
+
+// --cpu: measured|none|fixed=NS|scale=F.
+CpuPolicy parse_cpu(std::string_view option, std::string_view text);
+
+// --output-filename: DIR[:nojobid][,nocopy].
+OutputFiles parse_output_files(std::string_view option, std::string_view text);
+
+} // namespace umwelt::cli

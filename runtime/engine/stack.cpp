@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/engine/stack.h"
+
+#include <cerrno>
+#include <system_error>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace umwelt::engine
+{
+
+namespace
+{
+const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+Stack::Stack(std::size_t bytes) : size_((bytes + page - 1) / page * page)
+{
+  void* memory = mmap(nullptr, size_ + page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED)
+    throw std::system_error(errno, std::generic_category(), "stack of a simulated thread");
+  base_ = static_cast<char*>(memory);
+  top_ = base_ + page + size_;
+  mprotect(base_, page, PROT_NONE);
+}
+
+Stack::~Stack()
+{
+  munmap(base_, size_ + page);
+}
+
+bool Stack::guards(const void* address) const
+{
+  const char* byte = static_cast<const char*>(address);
+  return byte >= base_ && byte < base_ + page;
+}
+
+} // namespace umwelt::engine

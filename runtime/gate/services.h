@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The services of preload/tables/services.def; arguments and results as declared there.
+#pragma once
+
+#include "preload/gate/gate.h"
+
+namespace umwelt::job
+{
+class Rank;
+}
+
+namespace umwelt::gate::services
+{
+
+#define UMW_SERVICE(result_type, name, note, ...)                                                                      \
+  result_type name(job::Rank& rank __VA_OPT__(, UMW_LIST(UMW_PARAMETER, __VA_ARGS__)));
+#include "preload/tables/services.def"
+#undef UMW_SERVICE
+
+} // namespace umwelt::gate::services

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How the computing of ranks becomes simulated time (--cpu, --cpu-threshold).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "preload/gate/gate.h"
+#include "runtime/cli/options.h"
+#include "runtime/engine/burst_meter.h"
+
+namespace umwelt::job
+{
+
+class Cpu
+{
+public:
+  Cpu(const cli::CpuPolicy& policy, sim::SimTime threshold);
+
+  // Length of a burst that began at `begin` ticks and ends now; 0 if it is to be dropped. A burst in which the program has
+  // looked at the clock is never dropped: it has seen that time.
+  sim::SimTime burst(std::uint64_t begin, bool looked);
+  // How the shim is to read the clock between crossings.
+  void set_up(umw_clock& clock) const;
+  [[nodiscard]] bool measured() const { return meter_.has_value(); }
+
+private:
+  cli::CpuPolicy policy_;
+  sim::SimTime threshold_;
+  std::optional<engine::BurstMeter> meter_;
+  std::int64_t realtime_origin_ns_; // one clock for all ranks
+};
+
+} // namespace umwelt::job

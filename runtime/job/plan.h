@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Everything a run needs to know before it starts.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loader/private_folder.h"
+#include "loader/program.h"
+#include "platforms/platform.h"
+#include "runtime/cli/options.h"
+#include "runtime/cli/placement.h"
+
+namespace umwelt::job
+{
+
+struct ProgramPlan {
+  loader::Program program;
+  std::vector<std::string> environment; // of its ranks, but for what differs between ranks
+  std::string folder;                   // working directory, absolute
+};
+
+struct Plan {
+  cli::RunOptions options;
+  std::vector<ProgramPlan> programs;
+  std::unique_ptr<platform::Platform> platform;
+  cli::Placement placement;
+  std::string shim;              // path of libumwelt-preload.so
+  char** process_argv = nullptr; // of this process: constructors of a rank are given it
+};
+
+} // namespace umwelt::job

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Polling. A rank that asks for events and finds none makes no simulated progress, and nothing it asks for can change before
+// (a) something reaches it, (b) a thread that shares its memory runs, (c) a timer of its own fires, or (d) time it
+// looks at passes. So after a few empty polls in a row the rank blocks until one of these, and its clock jumps; no
+// growing sleeps. A rank that computes between its polls is not waiting and is left alone. A rank that reads the clock
+// between its polls may be waiting for a date nobody else knows: it goes on in steps, of 1/64 of the time it has waited
+// and at most 10 us, cut short by anything that reaches it.
+//
+// Blocking for good on the strength of a few polls could be wrong (the rank may be counting them), so when nothing else is
+// left to happen all such ranks are let go for another round, many times over, before the run is called a deadlock.
+#pragma once
+
+#include <cstdint>
+
+namespace umwelt::job
+{
+
+class Job;
+class Rank;
+
+class Polling
+{
+public:
+  explicit Polling(Job& job) : job_(job) {}
+
+  // An empty poll of the calling thread of `rank`. True: it was blocked and something may have changed since.
+  bool empty(Rank& rank);
+  // Something has reached the rank: what it found empty before says nothing any more. It may have several queues and look
+  // into them in turn, so only a full round of empty polls from here on means that there is nothing in any.
+  static void changed(Rank& rank);
+  // A poll that found something, or a call that does something.
+  void productive(Rank& rank);
+
+  // Nothing is left to happen: lets the parked ranks go round once more. False: no rank is parked, or they have gone round
+  // often enough without anybody getting anywhere.
+  bool another_round();
+  // Some rank got on.
+  void progress()
+  {
+    rounds_ = 0;
+    ++steps_;
+  }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+private:
+  Job& job_;
+  unsigned rounds_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+} // namespace umwelt::job

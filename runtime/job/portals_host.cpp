@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/job/portals_host.h"
+
+#include "runtime/job/job.h"
+#include "runtime/job/rank.h"
+#include "runtime/portals/process.h"
+
+namespace umwelt::job
+{
+
+Rank& PortalsHost::rank_of(const portals::Process& process)
+{
+  return *job_.ranks()[process.rank()];
+}
+
+bool PortalsHost::wait(portals::Process& process, sim::SimTime deadline)
+{
+  return rank_of(process).wait(deadline, Rank::For::network);
+}
+
+void PortalsHost::changed(portals::Process& process)
+{
+  Rank& rank = rank_of(process);
+  ++rank.statistics.events;
+  ++rank.gate.activity;
+  job_.polling().changed(rank);
+  rank.notify_network();
+}
+
+bool PortalsHost::empty_poll(portals::Process& process)
+{
+  return job_.polling().empty(rank_of(process));
+}
+
+void PortalsHost::productive_poll(portals::Process& process)
+{
+  job_.polling().productive(rank_of(process));
+}
+
+void PortalsHost::spend(portals::Process& process, sim::SimTime host_time)
+{
+  Rank& rank = rank_of(process);
+  rank.statistics.communication += host_time;
+  rank.gate.clock.cpu_ps += host_time;
+  job_.scheduler().sleep(host_time);
+}
+
+} // namespace umwelt::job

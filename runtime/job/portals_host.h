@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The Portals engine's view of ranks: processes that wait, poll and spend CPU time (runtime/portals/host.h).
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/portals/host.h"
+
+namespace umwelt::job
+{
+
+class Job;
+class Rank;
+
+class PortalsHost final : public portals::Host
+{
+public:
+  explicit PortalsHost(Job& job) : job_(job) {}
+
+  bool wait(portals::Process& process, sim::SimTime deadline) override;
+  void changed(portals::Process& process) override;
+  bool empty_poll(portals::Process& process) override;
+  void productive_poll(portals::Process& process) override;
+  void spend(portals::Process& process, sim::SimTime host_time) override;
+
+private:
+  Rank& rank_of(const portals::Process& process);
+  Job& job_;
+};
+
+} // namespace umwelt::job

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One rank: its place in the simulated world, its namespace, its clock and its state.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loader/donor.h"
+#include "loader/namespace.h"
+#include "net_models/core/time.h"
+#include "preload/gate/gate.h"
+#include "runtime/cli/exit_codes.h"
+#include "runtime/engine/scheduler.h"
+#include "runtime/job/folder.h"
+#include "runtime/observe/statistics.h"
+
+namespace umwelt::portals
+{
+class Process;
+}
+
+namespace umwelt::job
+{
+
+class Job;
+class StandardOutput;
+using sim::SimTime;
+
+// A simulated thread besides the main one.
+struct Thread {
+  std::unique_ptr<loader::Donor> donor;
+  engine::Actor* actor = nullptr;
+};
+
+// What is known of a rank that looks again and again (job/polling.h).
+struct PollState {
+  std::uint64_t empty = 0; // empty polls in a row
+  SimTime since = 0;       // when the first of them was
+  std::uint64_t looks = 0; // clock reads up to the last of them
+  bool computed = false;   // a burst worth counting lies between the last two
+  bool parked = false;     // blocked until something can have changed
+};
+
+class Rank
+{
+public:
+  enum class Phase : std::uint8_t { loading, running, ended };
+
+  Rank(Job& job, int index);
+  ~Rank();
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+
+  // On every crossing: turns the burst that ends here into simulated time, and lets the next one begin. A call that only
+  // looks leaves short bursts standing as a debt: if it has to wait, the time goes by anyway.
+  void enter(bool looks);
+  void leave();
+
+  // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe.
+  enum class For : std::uint8_t { network, anything };
+  // Blocks the calling simulated thread until it is notified or `deadline`; false: the deadline came first.
+  bool wait(SimTime deadline, For what = For::anything);
+  // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
+  bool wait_in_background(SimTime deadline);
+  // Threads that wait for the network look again; or all that wait.
+  void notify_network();
+  void notify_all();
+
+  [[nodiscard]] std::string title() const; // "rank 3 (bxi3)"
+  [[nodiscard]] const char* last_call() const { return last_call_; }
+  void set_last_call(const char* name) { last_call_ = name; }
+
+  Job& job;
+  const int index;
+  unsigned program = 0;
+  std::uint32_t node = 0;
+  double speed = 1;
+
+  umw_gate gate{};
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;
+  std::vector<char*> envp; // the same as the C library of the rank has it: `environ` points here, so it lives as long
+  std::string program_path;
+  std::string local_peers;
+  std::string session_folder;
+  std::shared_ptr<Folder> folder; // working directory; ranks that have not left it share one
+  std::unique_ptr<StandardOutput> output;
+
+  loader::Donor donor;
+  loader::Namespace objects;
+  engine::Actor* main = nullptr;
+  std::vector<Thread> threads;
+  portals::Process* portals = nullptr;
+
+  Phase phase = Phase::loading;
+  bool joined = false;   // between PMIx_Init and PMIx_Finalize
+  bool in_fence = false; // waits for the others
+  cli::RankEnd end;
+  SimTime finished = 0;
+  PollState poll;
+  observe::RankStatistics statistics;
+
+private:
+  struct Waiting {
+    engine::Actor* actor;
+    For what;
+  };
+  template <class Block> bool wait_with(For what, Block block);
+  std::vector<Waiting> waiting_;
+  const char* last_call_ = "start";
+};
+
+} // namespace umwelt::job

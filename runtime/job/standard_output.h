@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where a rank's standard output and error go when they do not simply go to Umwelt's own: files of their own
+// (--output-filename), or collectors whose lines are passed on with a tag (--tag-output, --timestamp-output).
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "runtime/cli/options.h"
+
+namespace umwelt::job
+{
+
+class StandardOutput
+{
+public:
+  // Throws cli::UsageError if a file cannot be made. `rank` of `ranks`; the program's descriptors are descriptors().
+  StandardOutput(const cli::RunOptions& options, int rank, int ranks);
+  ~StandardOutput();
+  StandardOutput(const StandardOutput&) = delete;
+  StandardOutput& operator=(const StandardOutput&) = delete;
+
+  // Descriptors for the rank's 1 and 2.
+  [[nodiscard]] int descriptor(int stream) const { return streams_[static_cast<std::size_t>(stream - 1)].fd; }
+  [[nodiscard]] bool collects() const { return collects_; }
+  // Passes on what the rank has written since the last call; whole lines only, unless `everything`.
+  void pass_on(bool everything);
+
+private:
+  struct Stream {
+    int fd = -1;         // the rank writes here
+    int file = -1;       // --output-filename
+    int target = -1;     // Umwelt's own descriptor the lines are passed on to, -1: to none
+    long long done = 0;  // bytes of fd already passed on
+    std::string label;   // "stdout"
+    std::string partial; // a line that has not ended yet
+  };
+  void pass_on(Stream& stream, bool everything);
+  [[nodiscard]] std::string tag(const Stream& stream) const;
+
+  bool tag_;
+  bool timestamp_;
+  bool collects_ = false;
+  int rank_;
+  std::array<Stream, 2> streams_;
+};
+
+} // namespace umwelt::job

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where the parts of Umwelt lie, relative to the running executable: PREFIX/bin/umwelt and PREFIX/lib/umwelt/ in an
+// installation and in the build folder alike.
+#pragma once
+
+#include <filesystem>
+
+namespace umwelt::launch
+{
+
+struct Installation {
+  std::filesystem::path shim;       // libumwelt-preload.so
+  std::filesystem::path libraries;  // folder of libportals.so.4
+  std::filesystem::path components; // folder of mca_*_portals4.so
+};
+
+Installation find_installation();
+
+} // namespace umwelt::launch

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/launch/restart.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+namespace umwelt::launch
+{
+
+namespace
+{
+
+constexpr const char* variable = "UMWELT_RESTART"; // descriptor of the memory file
+constexpr const char* tunables = "GLIBC_TUNABLES";
+// 16 namespaces, and static TLS for the libraries of 15 ranks that insist on it (libgomp, libmpi): about 8 KiB each.
+constexpr const char* wanted_tunables = "glibc.rtld.nns=16:glibc.rtld.optional_static_tls=131072";
+
+} // namespace
+
+std::optional<Restarted> restarted()
+{
+  const char* value = std::getenv(variable);
+  if (value == nullptr)
+    return std::nullopt;
+  const int fd = std::atoi(value);
+  unsetenv(variable);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = pread(fd, buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0;)
+    text.append(buffer, static_cast<std::size_t>(n));
+  close(fd);
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\0', begin);
+    words.push_back(text.substr(begin, end - begin));
+    begin = end == std::string::npos ? text.size() : end + 1;
+  }
+  if (words.empty())
+    return std::nullopt;
+  // The first word is the user's own setting, for the ranks.
+  if (words.front().empty())
+    unsetenv(tunables);
+  else
+    setenv(tunables, words.front().c_str(), 1);
+  words.erase(words.begin());
+  return Restarted{words};
+}
+
+std::string restart(const std::vector<std::string>& arguments, const std::vector<std::string>& program_argv,
+                    bool fixed_addresses)
+{
+  const int fd = memfd_create("umwelt-command", 0);
+  if (fd < 0)
+    return fmt::format("memory file: {}", std::strerror(errno));
+  const char* before = std::getenv(tunables);
+  std::string text = before != nullptr ? before : "";
+  text += '\0';
+  for (const std::string& word : arguments) {
+    text += word;
+    text += '\0';
+  }
+  if (write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return fmt::format("memory file: {}", std::strerror(errno));
+  setenv(variable, fmt::format("{}", fd).c_str(), 1);
+  // Tunables that come later win.
+  setenv(tunables, (before != nullptr ? fmt::format("{}:{}", before, wanted_tunables) : wanted_tunables).c_str(), 1);
+  if (fixed_addresses) {
+    const int persona = personality(0xffffffff);
+    if (persona >= 0)
+      personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE); // may be forbidden: then addresses vary
+  }
+  std::vector<char*> argv;
+  for (const std::string& word : program_argv)
+    argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execv("/proc/self/exe", argv.data());
+  return fmt::format("cannot be executed again: {}", std::strerror(errno));
+}
+
+} // namespace umwelt::launch

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The second start of `umwelt run`. Some things are decided when a process begins: glibc's tunables (room for the static
+// TLS of many namespaces), address-space randomisation, and the argument vector that ld.so hands to constructors. So the
+// command, once it is known to be sound, executes itself again: its arguments are then the program's, and its own
+// command line travels in a memory file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace umwelt::launch
+{
+
+struct Restarted {
+  std::vector<std::string> arguments; // of the umwelt command, without argv[0]
+};
+
+// In the second start: what the first left. Also takes the traces of it out of the environment.
+std::optional<Restarted> restarted();
+
+// Executes this program again with `program_argv` as its arguments. Returns only on failure, with the reason.
+std::string restart(const std::vector<std::string>& arguments, const std::vector<std::string>& program_argv,
+                    bool fixed_addresses);
+
+} // namespace umwelt::launch

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/launch/run.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "loader/namespace.h"
+#include "loader/private_folder.h"
+#include "loader/tls_reserve.h"
+#include "platforms/platform.h"
+#include "runtime/cli/exit_codes.h"
+#include "runtime/cli/openmpi.h"
+#include "runtime/cli/placement.h"
+#include "runtime/engine/thread_pointer.h"
+#include "runtime/job/environment.h"
+#include "runtime/job/job.h"
+#include "runtime/job/signals.h"
+#include "runtime/launch/conductor.h"
+#include "runtime/launch/installation.h"
+#include "runtime/launch/restart.h"
+#include "runtime/observe/report.h"
+
+extern char** environ;
+
+namespace umwelt::launch
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr const char* library_path = "LD_LIBRARY_PATH";
+
+void note(const cli::RunOptions& options, const std::string& text)
+{
+  if (options.verbosity >= 0)
+    fmt::print(stderr, "umwelt: {}\n", text);
+}
+
+// Two programs of one run may give the same advice; a user needs it once.
+void print_notes(const cli::RunOptions& options, const std::vector<std::string>& notes)
+{
+  for (const std::string& text : notes)
+    note(options, text);
+}
+
+std::string working_folder(const cli::AppContext& program)
+{
+  const fs::path folder = program.directory.empty() ? fs::current_path() : fs::absolute(program.directory);
+  std::error_code error;
+  if (!fs::is_directory(folder, error))
+    throw cli::UsageError("-wdir " + program.directory, "a folder", error ? error.message() : "something else",
+                          "create it or name another");
+  return folder.lexically_normal();
+}
+
+// Where libportals.so.4 is; last, so that nothing of the user's changes its meaning.
+void add_library_folder(job::Environment& environment, const std::string& folder)
+{
+  const char* before = job::variable(environment, library_path);
+  if (before == nullptr || *before == '\0')
+    job::set_variable(environment, library_path, folder);
+  else if (fmt::format(":{}:", before).find(":" + folder + ":") == std::string::npos)
+    job::set_variable(environment, library_path, fmt::format("{}:{}", before, folder));
+}
+
+job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index, const Installation& installation,
+                              std::vector<std::string>& notes)
+{
+  const cli::AppContext& program = options.programs[index];
+  job::ProgramPlan plan;
+  plan.folder = working_folder(program);
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    plan.environment.emplace_back(*entry);
+  for (const auto& [name, value] : program.exports)
+    job::set_variable(plan.environment, name, value);
+  add_library_folder(plan.environment, installation.libraries);
+  plan.program = loader::find_program(program.argv, plan.environment, plan.folder);
+
+  std::vector<std::string> needed;
+  fs::path mpi;
+  for (const loader::Library& library : plan.program.libraries) {
+    needed.push_back(library.name);
+    if (library.name.starts_with("libmpi.so."))
+      mpi = library.path;
+  }
+  const std::vector<cli::Setting> mca = cli::mca_of_program(options, index);
+  if (cli::is_open_mpi(needed)) {
+    const cli::OpenMpiSetup setup =
+        cli::set_up_open_mpi({mca, cli::process_environment, program.exports, mpi, installation.components});
+    for (const auto& [name, value] : setup.variables)
+      job::set_variable(plan.environment, name, value);
+    notes.insert(notes.end(), setup.notes.begin(), setup.notes.end());
+  } else {
+    for (const auto& [key, value] : mca)
+      job::set_variable(plan.environment, "OMPI_MCA_" + key, value);
+  }
+  return plan;
+}
+
+// -v: what was decided from the options.
+void describe(const cli::RunOptions& options, const job::Plan& plan)
+{
+  note(options, fmt::format("platform {}: {} nodes of {} cores; model {}; shim {}", plan.platform->name(),
+                            plan.platform->node_count(), plan.platform->node(0).cores, options.model, plan.shim));
+  for (const job::ProgramPlan& program : plan.programs) {
+    note(options, fmt::format("program {} in {}, {} libraries", program.program.path, program.folder,
+                              program.program.libraries.size()));
+    for (const std::string& entry : program.environment)
+      if (entry.starts_with("OMPI_MCA_"))
+        note(options, fmt::format("  {}", entry));
+  }
+  fmt::print(stderr, "{}", cli::placement_map(plan.placement));
+}
+
+void check_rank_count(const cli::Placement& placement)
+{
+  if (placement.ranks.size() > static_cast<std::size_t>(loader::Namespace::capacity))
+    throw cli::UsageError(fmt::format("-np {}", placement.ranks.size()),
+                          fmt::format("at most {} ranks, as many as one process has link-map namespaces for",
+                                      loader::Namespace::capacity),
+                          fmt::format("{}", placement.ranks.size()),
+                          "run with fewer ranks; more need several processes (cell mode), which this version does not "
+                          "have");
+}
+
+} // namespace
+
+int prepare(const cli::RunOptions& options, const std::vector<std::string>& arguments)
+{
+  const Installation installation = find_installation();
+  if (!fs::exists(installation.shim))
+    throw std::runtime_error(fmt::format("{}: not found. Next step: install Umwelt again, or build the whole project",
+                                         installation.shim.string()));
+  std::vector<std::string> unsaid; // the second start says them
+  std::vector<std::string> first_argv;
+  for (std::size_t i = 0; i < options.programs.size(); ++i) {
+    const job::ProgramPlan plan = plan_program(options, i, installation, unsaid);
+    if (i > 0)
+      continue;
+    first_argv = plan.program.argv;
+    // ld.so reads it when a process begins, for everything that is loaded later.
+    setenv(library_path, job::variable(plan.environment, library_path), 1);
+  }
+  const bool fixed = options.cpu.kind == cli::CpuPolicy::Kind::none || options.cpu.kind == cli::CpuPolicy::Kind::fixed;
+  throw std::runtime_error(restart(arguments, first_argv, fixed));
+}
+
+namespace
+{
+
+int run_job(cli::RunOptions options, char** process_argv)
+{
+  const auto begin = std::chrono::steady_clock::now();
+  const Installation installation = find_installation();
+  loader::PrivateFolder folder(options.keep_temps);
+  if (options.keep_temps)
+    note(options, fmt::format("temporary files are kept in {}", folder.path()));
+
+  job::Plan plan;
+  std::vector<std::string> notes = options.notes;
+  for (std::size_t i = 0; i < options.programs.size(); ++i)
+    plan.programs.push_back(plan_program(options, i, installation, notes));
+  plan.shim = installation.shim;
+  plan.process_argv = process_argv;
+  plan.options = options;
+  plan.platform = platform::make_platform({options.platform, cli::nodes_wanted(options), 0});
+  plan.placement = cli::place_ranks(options, plan.platform->name(), plan.platform->nodes());
+  check_rank_count(plan.placement);
+  if (options.verbosity >= 1)
+    describe(options, plan);
+  if (options.display_map)
+    fmt::print(stderr, "{}", cli::placement_map(plan.placement));
+  print_notes(options, notes);
+
+  int exit_code = 0;
+  run_in_conductor([&] {
+    job::Job job(plan, folder);
+    job::Outcome outcome;
+    {
+      const job::Signals signals(job);
+      if (options.timeout)
+        alarm(*options.timeout);
+      outcome = job.run();
+      alarm(0);
+    }
+    folder.remove();
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    const observe::JobRecord record = job.record(outcome, wall.count());
+    if (options.verbosity >= 0)
+      fmt::print(stderr, "{}", observe::summary(record));
+    if (!options.report.empty())
+      observe::write_report(options.report, record, !job.cpu().measured());
+    exit_code = outcome.exit_code;
+  });
+  return exit_code;
+}
+
+} // namespace
+
+void run(cli::RunOptions options, char** process_argv)
+{
+  engine::adopt_runtime_thread_pointer();
+  int exit_code = cli::exit_code::failure;
+  try {
+    if (!loader::tls_reserve_is_last())
+      throw std::runtime_error("the executable was linked with thread-local data behind the reserve for programs");
+    exit_code = run_job(std::move(options), process_argv);
+  } catch (const cli::UsageError& error) {
+    fmt::print(stderr, "umwelt run: {}\n", error.what());
+    exit_code = cli::exit_code::usage;
+  } catch (const loader::Refusal& error) {
+    fmt::print(stderr, "umwelt run: {}\n", error.what());
+    exit_code = error.kind() == loader::Refusal::Kind::not_found ? cli::exit_code::not_found : cli::exit_code::refused;
+  } catch (const std::invalid_argument& error) {
+    fmt::print(stderr, "umwelt run: {}\n", error.what());
+    exit_code = cli::exit_code::usage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "umwelt run: {}\n", error.what());
+  }
+  std::fflush(nullptr);
+  _exit(exit_code);
+}
+
+} // namespace umwelt::launch

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// `umwelt run`, from options to exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/cli/options.h"
+
+namespace umwelt::launch
+{
+
+// First start: checks everything that can be checked (throws cli::UsageError, loader::Refusal), then starts again.
+// `arguments`: the command line it was parsed from, without argv[0].
+int prepare(const cli::RunOptions& options, const std::vector<std::string>& arguments);
+
+// Second start: runs the job. Does not return to the C library: its exit would run destructors of the ranks' libraries.
+[[noreturn]] void run(cli::RunOptions options, char** process_argv);
+
+} // namespace umwelt::launch

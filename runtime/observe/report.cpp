@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/observe/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <unistd.h>
+#include <vector>
+
+#include "runtime/observe/format.h"
+
+namespace umwelt::observe
+{
+namespace
+{
+
+constexpr std::size_t most_rows = 16; // beyond: minimum, median, maximum
+constexpr int json_version = 1;
+
+// A column of the rank table.
+struct Column {
+  const char* title;
+  std::uint64_t (*value)(const RankStatistics&);
+  std::string (*show)(std::uint64_t);
+};
+
+std::string show_simulated(std::uint64_t time)
+{
+  return show_time(static_cast<sim::SimTime>(time));
+}
+
+constexpr auto columns = std::to_array<Column>({
+    {"compute", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.compute); }, show_simulated},
+    {"communication", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.communication); },
+     show_simulated},
+    {"waiting", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.waiting); }, show_simulated},
+    {"sent", [](const RankStatistics& r) { return r.messages_sent; }, show_count},
+    {"bytes", [](const RankStatistics& r) { return r.bytes_sent; }, show_bytes},
+    {"received", [](const RankStatistics& r) { return r.messages_received; }, show_count},
+    {"bytes", [](const RankStatistics& r) { return r.bytes_received; }, show_bytes},
+    {"crossings", [](const RankStatistics& r) { return r.crossings; }, show_count},
+    {"polls saved", [](const RankStatistics& r) { return r.polls_saved; }, show_count},
+});
+
+using Row = std::vector<std::string>;
+
+// Rows in columns as wide as their widest cell; `left` columns from the first are aligned left, the others right.
+std::string aligned(const std::vector<Row>& rows, std::size_t left)
+{
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += "  ";
+      line += i < left ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string rank_table(const JobRecord& job)
+{
+  const bool each = job.ranks.size() <= most_rows;
+  std::vector<Row> rows;
+  rows.push_back(each ? Row{"rank", "node"} : Row{"ranks"});
+  const std::size_t labels = rows.front().size();
+  for (const Column& column : columns)
+    rows.front().emplace_back(column.title);
+
+  if (each) {
+    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+      Row row{fmt::format("{}", rank), job.ranks[rank].host};
+      for (const Column& column : columns)
+        row.push_back(column.show(column.value(job.ranks[rank].statistics)));
+      rows.push_back(std::move(row));
+    }
+    return aligned(rows, labels);
+  }
+
+  rows.insert(rows.end(), {{"minimum"}, {"median"}, {"maximum"}});
+  for (const Column& column : columns) {
+    std::vector<std::uint64_t> values;
+    for (const RankRecord& rank : job.ranks)
+      values.push_back(column.value(rank.statistics));
+    std::sort(values.begin(), values.end());
+    rows[1].push_back(column.show(values.front()));
+    rows[2].push_back(column.show(values[(values.size() - 1) / 2]));
+    rows[3].push_back(column.show(values.back()));
+  }
+  return aligned(rows, labels);
+}
+
+SizeHistogram sizes_of(const JobRecord& job)
+{
+  SizeHistogram sum;
+  for (const RankRecord& rank : job.ranks)
+    sum.add(rank.statistics.sizes);
+  return sum;
+}
+
+std::string size_range(std::size_t size_class)
+{
+  if (size_class <= 1)
+    return fmt::format("{} B", size_class);
+  const std::uint64_t least = SizeHistogram::least(size_class);
+  return least < 1024 ? fmt::format("{}-{} B", least, SizeHistogram::most(size_class))
+                      : fmt::format("{}-", show_bytes(least));
+}
+
+std::string size_table(const SizeHistogram& sizes)
+{
+  constexpr std::uint64_t bar = 40;
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < SizeHistogram::classes; ++i)
+    most = std::max(most, sizes.count(i));
+  if (most == 0)
+    return {};
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < SizeHistogram::classes; ++i) {
+    const std::uint64_t count = sizes.count(i);
+    if (count == 0)
+      continue;
+    const auto length = static_cast<std::size_t>(
+        std::max(1.0, static_cast<double>(bar) * static_cast<double>(count) / static_cast<double>(most)));
+    rows.push_back({size_range(i), show_count(count), std::string(length, '#')});
+  }
+  // The bars end a line: pad them so that right-aligned columns leave them on the left.
+  for (Row& row : rows)
+    row.back().resize(bar, ' ');
+  return "  message sizes\n" + aligned(rows, 0);
+}
+
+template <typename Value> Value total(const JobRecord& job, Value RankStatistics::*member)
+{
+  Value sum = 0;
+  for (const RankRecord& rank : job.ranks)
+    sum += rank.statistics.*member;
+  return sum;
+}
+
+nlohmann::ordered_json json_of(const SizeHistogram& sizes)
+{
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < SizeHistogram::classes; ++i) {
+    if (sizes.count(i) != 0)
+      json.push_back({{"from_bytes", SizeHistogram::least(i)},
+                      {"to_bytes", SizeHistogram::most(i)},
+                      {"messages", sizes.count(i)}});
+  }
+  return json;
+}
+
+nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
+{
+  const RankStatistics& s = rank.statistics;
+  return {{"rank", number},
+          {"program", rank.program},
+          {"host", rank.host},
+          {"exit_status", rank.exit_status},
+          {"signal", rank.signal},
+          {"finished_ps", rank.finished},
+          {"compute_ps", s.compute},
+          {"communication_ps", s.communication},
+          {"waiting_ps", s.waiting},
+          {"messages_sent", s.messages_sent},
+          {"bytes_sent", s.bytes_sent},
+          {"messages_received", s.messages_received},
+          {"bytes_received", s.bytes_received},
+          {"sizes", json_of(s.sizes)},
+          {"crossings", s.crossings},
+          {"polls_answered", s.polls_answered},
+          {"polls_saved", s.polls_saved},
+          {"events", s.events}};
+}
+
+} // namespace
+
+std::string summary(const JobRecord& job)
+{
+  const double simulated = sim::to_seconds(job.simulated);
+  const double wall = job.host.wall_seconds;
+  std::string text = fmt::format("umwelt: {} rank{} on {} (model {}, --cpu {}): {}\n", job.ranks.size(),
+                                 job.ranks.size() == 1 ? "" : "s", job.platform, job.model, job.cpu_policy, job.ending);
+  text += fmt::format("  simulated {}   wall clock {}   slowdown {}   {} events, {}\n", show_time(job.simulated),
+                      show_seconds(wall), simulated > 0 ? fmt::format("{:.3g}", wall / simulated) : "-",
+                      show_count(job.timeline_events),
+                      wall > 0 ? show_rate(static_cast<double>(job.timeline_events) / wall) : "-");
+  text += fmt::format(
+      "  {} messages, {}   {} crossings   polls: {} answered, {} saved   memory {}\n\n",
+      show_count(total(job, &RankStatistics::messages_sent)), show_bytes(total(job, &RankStatistics::bytes_sent)),
+      show_count(total(job, &RankStatistics::crossings)), show_count(total(job, &RankStatistics::polls_answered)),
+      show_count(total(job, &RankStatistics::polls_saved)), show_bytes(job.host.peak_resident_bytes));
+  if (job.ranks.empty())
+    return text;
+  text += rank_table(job);
+  const std::string sizes = size_table(sizes_of(job));
+  return sizes.empty() ? text : text + "\n" + sizes;
+}
+
+std::string report_json(const JobRecord& job, bool deterministic)
+{
+  nlohmann::ordered_json json;
+  json["report_version"] = json_version;
+  json["umwelt"] = job.version;
+  json["programs"] = job.programs;
+  json["platform"] = job.platform;
+  json["nodes"] = job.nodes;
+  json["model"] = job.model;
+  json["cpu"] = job.cpu_policy;
+  json["seed"] = job.seed;
+  json["ending"] = job.ending;
+  json["exit_code"] = job.exit_code;
+  json["simulated_ps"] = job.simulated;
+  json["timeline_events"] = job.timeline_events;
+  json["totals"] = {{"messages", total(job, &RankStatistics::messages_sent)},
+                    {"bytes", total(job, &RankStatistics::bytes_sent)},
+                    {"crossings", total(job, &RankStatistics::crossings)},
+                    {"polls_answered", total(job, &RankStatistics::polls_answered)},
+                    {"polls_saved", total(job, &RankStatistics::polls_saved)},
+                    {"events", total(job, &RankStatistics::events)},
+                    {"sizes", json_of(sizes_of(job))}};
+  json["ranks"] = nlohmann::ordered_json::array();
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
+    json["ranks"].push_back(json_of(job.ranks[rank], rank));
+  if (!deterministic) {
+    const double simulated = sim::to_seconds(job.simulated);
+    json["host"] = {{"wall_seconds", job.host.wall_seconds},
+                    {"cpu_seconds", job.host.cpu_seconds},
+                    {"slowdown", simulated > 0 ? nlohmann::ordered_json(job.host.wall_seconds / simulated) : nullptr},
+                    {"peak_resident_bytes", job.host.peak_resident_bytes}};
+  }
+  // Command lines may hold bytes that are not UTF-8: they are replaced rather than refused.
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void write_report(const std::string& path, const JobRecord& job, bool deterministic)
+{
+  const std::string unfinished = fmt::format("{}.{}.part", path, getpid());
+  std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
+  out << report_json(job, deterministic);
+  out.close();
+  if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0) {
+    const std::string reason = std::strerror(errno);
+    std::remove(unfinished.c_str());
+    throw std::runtime_error(
+        fmt::format("report {}: expected a file that can be written, got: {}\n  Check the folder and "
+                    "its permissions, or give --report another path.",
+                    path, reason));
+  }
+}
+
+} // namespace umwelt::observe

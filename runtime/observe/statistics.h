@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is counted while a job runs. Plain data: whoever counts adds to it, report.h shows it.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "net_models/core/time.h"
+
+namespace umwelt::observe
+{
+
+// Messages by size in powers of two: class 0 holds empty messages, class k sizes 2^(k-1) .. 2^k-1.
+class SizeHistogram
+{
+public:
+  static constexpr std::size_t classes = 65;
+
+  static constexpr std::size_t class_of(std::uint64_t bytes) { return static_cast<std::size_t>(std::bit_width(bytes)); }
+  static constexpr std::uint64_t least(std::size_t size_class)
+  {
+    return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
+  }
+  static constexpr std::uint64_t most(std::size_t size_class)
+  {
+    return size_class == 64 ? std::numeric_limits<std::uint64_t>::max() : (std::uint64_t{1} << size_class) - 1;
+  }
+
+  void add(std::uint64_t bytes) { ++counts_[class_of(bytes)]; }
+  void add(const SizeHistogram& other);
+  [[nodiscard]] std::uint64_t count(std::size_t size_class) const { return counts_[size_class]; }
+
+private:
+  std::array<std::uint64_t, classes> counts_{};
+};
+
+struct RankStatistics {
+  // Simulated time, in ps. Their sum is the rank's life, up to what it slept.
+  sim::SimTime compute = 0;       // the program's own bursts
+  sim::SimTime communication = 0; // CPU time spent on commands to the NIC and on taking events from it
+  sim::SimTime waiting = 0;       // blocked: waits, and polls that had nothing to find
+
+  // Of the initiator's and the target's side of Portals operations (acknowledgements and replies are part of them).
+  std::uint64_t messages_sent = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages_received = 0;
+  std::uint64_t bytes_received = 0;
+  SizeHistogram sizes; // of messages sent
+
+  std::uint64_t crossings = 0;      // calls that left the rank's world for the runtime's
+  std::uint64_t polls_answered = 0; // empty polls that were answered at once
+  std::uint64_t polls_saved = 0;    // empty polls that blocked until something could have changed
+  std::uint64_t events = 0;         // Portals events and counter updates delivered to the rank
+};
+
+struct RankRecord {
+  std::string host;          // name of the simulated node
+  unsigned program = 0;      // index in JobRecord::programs
+  sim::SimTime finished = 0; // simulated time of its end
+  int exit_status = 0;
+  int signal = 0; // that killed it; 0: none
+  RankStatistics statistics;
+};
+
+// What depends on the machine that simulates and differs from run to run.
+struct HostFigures {
+  double wall_seconds = 0;
+  double cpu_seconds = 0; // user and system, all threads
+  std::uint64_t peak_resident_bytes = 0;
+};
+
+// A job that has ended.
+struct JobRecord {
+  std::string version;               // of Umwelt
+  std::vector<std::string> programs; // command line of each
+  std::string platform;
+  std::size_t nodes = 0; // of the platform
+  std::string model;
+  std::string cpu_policy; // as given to --cpu
+  std::uint64_t seed = 0;
+  int exit_code = 0;
+  std::string ending;                // "completed", or one line that says why not
+  sim::SimTime simulated = 0;        // when the last rank ended
+  std::uint64_t timeline_events = 0; // that the simulation fired
+  std::vector<RankRecord> ranks;
+  HostFigures host;
+};
+
+} // namespace umwelt::observe

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the functional Portals engine asks of the runtime around it. The runtime answers with simulated threads that
+// block; a unit test answers by stepping the timeline.
+#pragma once
+
+#include "net_models/core/time.h"
+
+namespace umwelt::portals
+{
+
+class Process;
+
+class Host
+{
+public:
+  // Blocks the calling simulated thread until changed(process) is called or `deadline` is reached (sim::never: no limit).
+  // May also return early for no reason; callers look again. False: the deadline has passed.
+  virtual bool wait(Process& process, sim::SimTime deadline) = 0;
+  // Something `process` can observe changed: an event became visible, a counter moved, a queue slot became free, an abort.
+  virtual void changed(Process& process) = 0;
+  // The process asked and there was nothing (EQGet, EQPoll without time-out, CTGet with the value it already knew). The
+  // runtime may block the caller until something can have changed (DESIGN section 3). True: worth looking again now.
+  virtual bool empty_poll(Process& process) = 0;
+  // A poll or wait of `process` returned something: it is not spinning.
+  virtual void productive_poll(Process& process) = 0;
+  // The calling thread spends CPU time (writing a command to the NIC).
+  virtual void spend(Process& process, sim::SimTime host_time) = 0;
+
+protected:
+  ~Host() = default;
+};
+
+} // namespace umwelt::portals

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The memory of a simulated process, and regions of it as memory descriptors and list entries describe them.
+//
+// A rank in the runtime's own process is read and written directly; one in another process through process_vm_readv(2)
+// and process_vm_writev(2).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "preload/include/portals4.h"
+
+namespace umwelt::portals
+{
+
+class Memory
+{
+public:
+  // pid 0: this process.
+  explicit Memory(pid_t pid = 0) : pid_(pid) {}
+
+  [[nodiscard]] bool local() const { return pid_ == 0; }
+
+  // False if the process has no such memory. Memory of this process is only checked if `checked` is set: a check costs a
+  // system call, and a bad address then raises SIGSEGV as it would in the program.
+  [[nodiscard]] bool read(void* to, const void* from, std::size_t size, bool checked = false) const;
+  [[nodiscard]] bool write(void* to, const void* from, std::size_t size, bool checked = false) const;
+
+private:
+  pid_t pid_;
+};
+
+// A contiguous range, or a scatter/gather list that behaves as one (Portals 4.3, 3.10). The list is copied when the region
+// is made, which the specification allows.
+class Region
+{
+public:
+  Region() = default;
+  // options: those of the descriptor or entry; with PTL_IOVEC `length` counts elements. False if the list is not readable
+  // or the sum of its lengths overflows.
+  [[nodiscard]] bool bind(const Memory& memory, void* start, ptl_size_t length, unsigned options);
+  // Accesses go through the kernel and fail instead of faulting: for entries that may span unmapped memory.
+  void set_checked() { checked_ = true; }
+
+  [[nodiscard]] ptl_size_t length() const { return length_; }
+  // Address of byte `offset`, as events report it; offset may be the length.
+  [[nodiscard]] void* address(ptl_size_t offset) const;
+
+  // Visits the contiguous pieces of [offset, offset + size), which must lie inside; stops when visit returns false.
+  template <class Visit> bool pieces(ptl_size_t offset, ptl_size_t size, Visit&& visit) const;
+
+  [[nodiscard]] bool checked() const { return checked_; }
+
+private:
+  std::uintptr_t start_ = 0; // an integer: descriptors of start 0 and length SIZE_MAX are common, and legal
+  ptl_size_t length_ = 0;
+  std::vector<ptl_iovec_t> list_;
+  bool checked_ = false;
+};
+
+// A place in the memory of a process.
+struct Place {
+  const Memory* memory = nullptr;
+  const Region* region = nullptr;
+  ptl_size_t offset = 0;
+};
+
+// All three return false if memory was not accessible; part of the bytes may have moved then.
+[[nodiscard]] bool copy_out(const Place& from, void* to, ptl_size_t size);
+[[nodiscard]] bool copy_in(const Place& to, const void* from, ptl_size_t size);
+[[nodiscard]] bool copy(const Place& from, const Place& to, ptl_size_t size);
+
+template <class Visit> bool Region::pieces(ptl_size_t offset, ptl_size_t size, Visit&& visit) const
+{
+  if (size == 0)
+    return true;
+  if (list_.empty())
+    return visit(reinterpret_cast<std::byte*>(start_ + offset), size);
+  for (const ptl_iovec_t& piece : list_) {
+    if (offset >= piece.iov_len) {
+      offset -= piece.iov_len;
+      continue;
+    }
+    const ptl_size_t part = size < piece.iov_len - offset ? size : piece.iov_len - offset;
+    if (!visit(static_cast<std::byte*>(piece.iov_base) + offset, part))
+      return false;
+    size -= part;
+    offset = 0;
+    if (size == 0)
+      break;
+  }
+  return true;
+}
+
+} // namespace umwelt::portals

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# How the programs are registered with CTest: mpi.<name>-<np>.native once, and for each way Open MPI can use Portals
+# mpi.<name>-<np>.<way>, which compares with it. CTest runs the native one first, also when only the other is asked for.
+set(mpi_ways ob1 cm)
+set(mpi_options_ob1 "") # the default of umwelt run
+set(mpi_options_cm --mca pml cm --mca mtl portals4)
+# With collectives offloaded to the NIC as triggered operations. Open MPI 4.1.4's coll portals4 reduces MPI_LONG as bytes and
+# Fortran's MPI_INTEGER as 64 bits wide, and broadcasts scattered data from a buffer of random size: only for programs that do
+# none of this.
+set(mpi_options_triggered ${mpi_options_cm} --mca coll ^sm --mca coll_portals4_priority 100)
+
+# mpi_test(<name> NP <n>... [PROGRAM <program>] [ARGUMENTS ...] [INPUT <file>] [ENVIRONMENT A=B...] [WAYS <way>...]
+#          [OPTIONS ...])
+# OPTIONS go to umwelt run alone. ARGUMENTS may hold ":" and what mpirun and umwelt run understand after it.
+function(mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM;INPUT" "NP;ARGUMENTS;ENVIRONMENT;WAYS;OPTIONS")
+  if(NOT arg_PROGRAM)
+    set(arg_PROGRAM ${name})
+  endif()
+  if(NOT arg_WAYS)
+    set(arg_WAYS ${mpi_ways})
+  endif()
+  set(environment ${arg_ENVIRONMENT})
+  if(arg_INPUT)
+    list(APPEND environment UMWELT_TEST_INPUT=${CMAKE_CURRENT_SOURCE_DIR}/${arg_INPUT})
+  endif()
+  set(command ${mpi_programs}/${arg_PROGRAM} ${arg_ARGUMENTS})
+  foreach(np IN LISTS arg_NP)
+    set(test mpi.${name}-${np})
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/results/${name}-${np})
+    add_test(NAME ${test}.native
+      COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh native ${folder} ${np} ${command})
+    set_tests_properties(${test}.native PROPERTIES
+      LABELS "mpi;native" FIXTURES_SETUP ${test} PROCESSORS 2 TIMEOUT 90 ENVIRONMENT "${environment}")
+    foreach(way IN LISTS arg_WAYS)
+      add_test(NAME ${test}.${way}
+        COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated ${folder} $<TARGET_FILE:umwelt> ${np}
+                ${mpi_options_${way}} ${arg_OPTIONS} -- ${command})
+      set_tests_properties(${test}.${way} PROPERTIES
+        LABELS "mpi;${way}" FIXTURES_REQUIRED ${test} TIMEOUT 90 ENVIRONMENT "${environment}")
+    endforeach()
+  endforeach()
+endfunction()
+
+# mpi_case(<name> <np>...): the usual case, a program of its own in <name>.c that needs nothing, on each number of ranks.
+function(mpi_case name)
+  mpi_program(${name} ${name}.c)
+  mpi_test(${name} NP ${ARGN})
+endfunction()

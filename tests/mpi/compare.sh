@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Runs an MPI program natively, or under Umwelt and compares it with the native run.
+#
+#   compare.sh native   FOLDER NP PROGRAM [ARGUMENT...]
+#   compare.sh emulated FOLDER UMWELT NP [OPTION...] -- PROGRAM [ARGUMENT...]
+#
+# FOLDER keeps the native result (one native run serves several emulated ones) and the files of each emulated run. Compared are
+# the exit code and what the ranks wrote to stdout and stderr: lines that begin with "[rank] ", rank by rank in the order in
+# which each rank wrote them; between ranks MPI promises no order. Other lines are the launchers' own.
+#
+# Environment: UMWELT_TEST_INPUT file for stdin (default: empty), UMWELT_TEST_TIMEOUT seconds until a run is ended (default 60).
+set -euo pipefail
+
+# Open MPI as a user gets it, told that the test machine has fewer cores than ranks. Without cross-memory attach, which
+# containers forbid; one-sided over messages, since Open MPI 4.1's osc rdma crashes in MPI_Compare_and_swap over vader.
+mpirun=(mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca btl "self,vader"
+  --mca btl_vader_single_copy_mechanism none --mca osc pt2pt)
+
+input=${UMWELT_TEST_INPUT:-/dev/null}
+limit=${UMWELT_TEST_TIMEOUT:-60}
+
+# run PREFIX COMMAND...: leaves PREFIX.{stdout,stderr,exit} and, of the ranks alone, PREFIX.{stdout,stderr}.ranks
+run() {
+  local prefix=$1 code=0 stream
+  shift
+  timeout --kill-after=5 "$limit" "$@" <"$input" >"$prefix.stdout" 2>"$prefix.stderr" || code=$?
+  echo "$code" >"$prefix.exit"
+  for stream in stdout stderr; do
+    { grep -aE '^\[[0-9]+\] ' "$prefix.$stream" || true; } | LC_ALL=C sort -s -k1.2,1n >"$prefix.$stream.ranks"
+  done
+}
+
+show() { # what a failed run wrote
+  local stream
+  for stream in stdout stderr; do
+    echo "--- $1.$stream"
+    tail -n 40 "$1.$stream"
+  done
+}
+
+mode=$1
+folder=$2
+shift 2
+mkdir -p "$folder"
+case $mode in
+native)
+  np=$1
+  shift
+  rm -f "$folder"/native.*
+  run "$folder/native" "${mpirun[@]}" -np "$np" "$@"
+  # A program that finds a mistake, or nothing to say, is no reference.
+  if grep -q FAILED "$folder/native.stdout" || ! [[ -s $folder/native.stdout.ranks ]] || [[ $(<"$folder/native.exit") == 124 ]]; then
+    echo "$1: expected a native run with all checks passed, got exit code $(<"$folder/native.exit") and:"
+    show "$folder/native"
+    exit 1
+  fi
+  ;;
+emulated)
+  umwelt=$1
+  np=$2
+  shift 2
+  options=()
+  while [[ $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  shift
+  if ! [[ -e $folder/native.exit ]]; then
+    echo "$folder: expected the result of a native run, got none. Run the test of the same name that ends in .native first."
+    exit 1
+  fi
+  work=$(mktemp -d "$folder/emulated.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  run "$work/emulated" "$umwelt" run -q -np "$np" "${options[@]}" "$@"
+  same=true
+  for part in exit stdout.ranks stderr.ranks; do
+    diff -u --label "native $part" --label "emulated $part" "$folder/native.$part" "$work/emulated.$part" || same=false
+  done
+  if ! $same; then
+    echo "$*: expected the native result under Umwelt too, got the differences above, and this:"
+    show "$work/emulated"
+    exit 1
+  fi
+  ;;
+*)
+  echo "compare.sh: expected 'native' or 'emulated', got '$mode'. See the head of $0." >&2
+  exit 2
+  ;;
+esac

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Every rank has its own working directory: each goes into one of its own, and relative names follow. */
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+
+int main(int argc, char** argv)
+{
+  begin(&argc, &argv);
+  char base[64] = "";
+  if (world_rank == 0) {
+    strcpy(base, "/tmp/umwelt-test-XXXXXX");
+    CHECK(mkdtemp(base) != NULL);
+  }
+  MPI_Bcast(base, sizeof base, MPI_CHAR, 0, MPI_COMM_WORLD);
+  char folder[PATH_MAX], seen[PATH_MAX];
+  snprintf(folder, sizeof folder, "%s/%d", base, world_rank);
+  CHECK_EQ(mkdir(folder, 0700), 0);
+  CHECK_EQ(chdir(folder), 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(getcwd(seen, sizeof seen) != NULL && strcmp(seen, folder) == 0);
+  FILE* file = fopen("note", "w");
+  CHECK(file != NULL);
+  if (file != NULL) {
+    fprintf(file, "%d\n", world_rank);
+    fclose(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  int got = -1;
+  file = fopen("note", "r");
+  CHECK(file != NULL && fscanf(file, "%d", &got) == 1);
+  if (file != NULL) {
+    fclose(file);
+  }
+  CHECK_EQ(got, world_rank);
+  CHECK_EQ(unlink("note"), 0);
+  CHECK_EQ(chdir("/"), 0);
+  CHECK_EQ(rmdir(folder), 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world_rank == 0) {
+    CHECK_EQ(rmdir(base), 0);
+  }
+  return finish();
+}

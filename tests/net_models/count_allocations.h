@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+
+// How often the program has called operator new so far: whoever links count_allocations.cpp gets a counting one.
+std::size_t allocations();

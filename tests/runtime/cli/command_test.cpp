@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/cli/command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace umwelt::cli
+{
+namespace
+{
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Command command(const std::vector<std::string>& arguments)
+{
+  return parse_command(arguments, test::environment({}));
+}
+
+std::string command_error(const std::vector<std::string>& arguments)
+{
+  return test::error_of([&] { command(arguments); });
+}
+
+TEST(Command, RunTakesTheOptionsBehindIt)
+{
+  const Command parsed = command({"run", "-np", "2", "app"});
+  EXPECT_EQ(parsed.kind, Command::Kind::run);
+  EXPECT_EQ(parsed.run.programs[0].ranks, 2u);
+}
+
+TEST(Command, RunHasItsOwnHelp)
+{
+  const Command parsed = command({"run", "--help"});
+  EXPECT_EQ(parsed.kind, Command::Kind::text);
+  EXPECT_EQ(parsed.text, run_help());
+}
+
+TEST(Command, OthersAreRecognised)
+{
+  EXPECT_EQ(command({"platforms"}).kind, Command::Kind::platforms);
+  EXPECT_EQ(command({"doctor"}).kind, Command::Kind::doctor);
+  EXPECT_EQ(command({"coverage"}).kind, Command::Kind::coverage);
+}
+
+TEST(Command, JsonIsAFlag)
+{
+  EXPECT_TRUE(command({"doctor", "--json"}).json);
+  EXPECT_FALSE(command({"doctor"}).json);
+}
+
+TEST(Command, HelpListsTheCommands)
+{
+  const Command parsed = command({"--help"});
+  EXPECT_EQ(parsed.kind, Command::Kind::text);
+  for (const char* name : {"run", "platforms", "doctor", "coverage"})
+    EXPECT_THAT(parsed.text, HasSubstr(name));
+}
+
+TEST(Command, HelpOfACommandIsItsOwn)
+{
+  const Command parsed = command({"doctor", "--help"});
+  EXPECT_EQ(parsed.kind, Command::Kind::text);
+  EXPECT_THAT(parsed.text, HasSubstr("--json"));
+}
+
+TEST(Command, VersionIsTheSameEverywhere)
+{
+  EXPECT_THAT(command({"--version"}).text, StartsWith("umwelt "));
+  EXPECT_EQ(command({"run", "--version"}).text, command({"-V"}).text);
+}
+
+TEST(Command, NoneIsAnError)
+{
+  EXPECT_EQ(command_error({}), "command: expected run, platforms, doctor or coverage, got none\n"
+                               "  For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
+}
+
+TEST(Command, AnUnknownOneNamesTheNearest)
+{
+  EXPECT_EQ(command_error({"docter"}),
+            "unknown command 'docter'\n"
+            "  The nearest known one is 'doctor'; programs are started with: umwelt run -np N PROGRAM");
+}
+
+TEST(Command, AnUnknownOptionIsAnError)
+{
+  EXPECT_THAT(command_error({"doctor", "--jsno"}), HasSubstr("--jsno"));
+}
+
+} // namespace
+} // namespace umwelt::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/cli/doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include "runtime/cli/exit_codes.h"
+#include "support.h"
+
+namespace umwelt::cli
+{
+namespace
+{
+
+using testing::HasSubstr;
+
+const std::vector<Finding> mixed{{"one", Health::ok, "well", ""}, {"second", Health::warn, "so so", "do this"}};
+const std::vector<Finding> failed{{"one", Health::fail, "broken", "mend it"}};
+
+TEST(DoctorText, HasALineForEachFindingAndTheAdviceBelow)
+{
+  EXPECT_EQ(doctor_text(mixed), "OK    one     well\n"
+                                "WARN  second  so so\n"
+                                "              -> do this\n"
+                                "\nUmwelt can run here, within the warnings above.\n");
+}
+
+TEST(DoctorText, SaysThatAFailureStopsUmwelt)
+{
+  EXPECT_THAT(doctor_text(failed), HasSubstr("FAIL  one  broken\n"));
+  EXPECT_THAT(doctor_text(failed), HasSubstr("Umwelt cannot run here"));
+}
+
+TEST(DoctorJson, HoldsTheFindings)
+{
+  const auto json = nlohmann::json::parse(doctor_json(failed));
+  EXPECT_EQ(json["ok"], false);
+  EXPECT_EQ(json["findings"][0]["health"], "FAIL");
+  EXPECT_EQ(json["findings"][0]["advice"], "mend it");
+}
+
+TEST(DoctorExitCode, IsZeroUnlessSomethingFailed)
+{
+  EXPECT_EQ(doctor_exit_code(mixed), exit_code::ok);
+  EXPECT_EQ(doctor_exit_code(failed), exit_code::failure);
+}
+
+TEST(Doctor, OldGlibcFails)
+{
+  EXPECT_EQ(check_glibc("2.31").health, Health::fail);
+}
+TEST(Doctor, TestedGlibcIsWell)
+{
+  EXPECT_EQ(check_glibc("2.36").health, Health::ok);
+}
+TEST(Doctor, AnotherGlibcIsWarnedAbout)
+{
+  EXPECT_EQ(check_glibc("2.41").health, Health::warn);
+}
+TEST(Doctor, UnreadableGlibcVersionFails)
+{
+  EXPECT_EQ(check_glibc("musl").health, Health::fail);
+}
+
+TEST(Doctor, LimitsAreWellWhenUnlimited)
+{
+  EXPECT_EQ(check_stack_limit(RLIM_INFINITY).detail, "unlimited");
+  EXPECT_EQ(check_descriptor_limit(RLIM_INFINITY).health, Health::ok);
+  EXPECT_EQ(check_process_limit(RLIM_INFINITY).health, Health::ok);
+  EXPECT_EQ(check_address_space_limit(RLIM_INFINITY).health, Health::ok);
+}
+
+TEST(Doctor, LowLimitsAreWarnedAboutAndVeryLowOnesFail)
+{
+  EXPECT_EQ(check_stack_limit(64 << 10).health, Health::warn);
+  EXPECT_EQ(check_descriptor_limit(256).health, Health::warn);
+  EXPECT_EQ(check_descriptor_limit(64).health, Health::fail);
+  EXPECT_EQ(check_process_limit(100).health, Health::warn);
+  EXPECT_EQ(check_process_limit(10).health, Health::fail);
+  EXPECT_EQ(check_address_space_limit(1 << 30).health, Health::warn);
+  EXPECT_EQ(check_memory_maps(1000).health, Health::warn);
+  EXPECT_EQ(check_memory(100 << 20).health, Health::warn);
+}
+
+TEST(Doctor, AdviceComesWithEveryTrouble)
+{
+  for (const Finding& finding :
+       {check_descriptor_limit(64), check_memory(0), check_memory_maps(0), check_glibc("2.31")})
+    EXPECT_FALSE(finding.advice.empty()) << finding.subject;
+}
+
+TEST(Doctor, AFolderThatCanBeUsedIsWell)
+{
+  const test::TemporaryFolder folder;
+  const Finding finding = check_folder(folder.path());
+  EXPECT_NE(finding.health, Health::fail) << finding.detail;
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Doctor, AFolderThatIsMissingFails)
+{
+  const Finding finding = check_folder("/nonexistent");
+  EXPECT_EQ(finding.health, Health::fail);
+  EXPECT_EQ(finding.detail, "/nonexistent: no file can be made (No such file or directory)");
+}
+
+TEST(Doctor, StrictSeccompFails)
+{
+  EXPECT_EQ(check_confinement("Name:\tx\nSeccomp:\t1\n", "").health, Health::fail);
+}
+
+TEST(Doctor, ASeccompFilterIsMentioned)
+{
+  const Finding finding = check_confinement("Seccomp:\t2\nSeccomp_filters:\t1\n", "1\n");
+  EXPECT_EQ(finding.health, Health::ok);
+  EXPECT_THAT(finding.detail, HasSubstr("a seccomp filter is in force"));
+  EXPECT_THAT(finding.detail, HasSubstr("ptrace_scope 1"));
+}
+
+TEST(Doctor, MissingComponentsAreNamed)
+{
+  const test::TemporaryFolder folder;
+  const Finding finding = check_components(folder.path());
+  EXPECT_EQ(finding.health, Health::warn);
+  EXPECT_THAT(finding.detail, HasSubstr("mca_btl_portals4.so is missing"));
+}
+
+TEST(Doctor, ComponentsThatCannotBeLoadedAreReported)
+{
+  const test::TemporaryFolder folder;
+  for (const char* name : {"btl", "mtl", "osc", "coll"})
+    folder.write(std::string("mca_") + name + "_portals4.so", "not a library");
+  const Finding finding = check_components(folder.path());
+  EXPECT_EQ(finding.health, Health::warn);
+  EXPECT_FALSE(finding.advice.empty());
+}
+
+TEST(Doctor, ExaminesThisMachine)
+{
+  const test::TemporaryFolder folder;
+  const auto findings = examine_machine({folder.path(), folder.path()});
+  EXPECT_EQ(findings.size(), 15u);
+  for (const Finding& finding : findings) {
+    EXPECT_FALSE(finding.detail.empty()) << finding.subject;
+    EXPECT_EQ(finding.advice.empty(), finding.health == Health::ok) << finding.subject;
+  }
+}
+
+} // namespace
+} // namespace umwelt::cli

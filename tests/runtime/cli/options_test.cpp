@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/cli/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace umwelt::cli
+{
+namespace
+{
+
+using test::parse;
+using test::parse_error;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+TEST(RunOptions, ProgramAndItsArgumentsFollowTheOptions)
+{
+  const RunOptions run = parse({"-np", "2", "./app", "-np", "3", "--host"});
+  EXPECT_THAT(run.programs.at(0).argv, ElementsAre("./app", "-np", "3", "--host"));
+  EXPECT_EQ(run.programs[0].ranks, 2u);
+}
+
+TEST(RunOptions, EveryNameOfTheNumberOfRanksIsKnown)
+{
+  for (const char* name : {"-np", "--np", "-n", "--n", "-c"})
+    EXPECT_EQ(parse({name, "3", "app"}).programs[0].ranks, 3u) << name;
+}
+
+TEST(RunOptions, LongNamesTakeOneOrTwoDashes)
+{
+  EXPECT_EQ(parse({"-npernode", "2", "app"}).ranks_per_node, 2u);
+  EXPECT_EQ(parse({"--npernode", "2", "app"}).ranks_per_node, 2u);
+}
+
+TEST(RunOptions, AValueMayFollowAnEqualsSign)
+{
+  EXPECT_EQ(parse({"--np=3", "app"}).programs[0].ranks, 3u);
+  EXPECT_EQ(parse({"--report=a=b", "app"}).report, "a=b");
+}
+
+TEST(RunOptions, TwoDashesEndThem)
+{
+  EXPECT_THAT(parse({"--", "-app"}).programs[0].argv, ElementsAre("-app"));
+}
+
+TEST(RunOptions, WithoutNpLeaveTheNumberOpen)
+{
+  EXPECT_FALSE(parse({"app"}).programs[0].ranks.has_value());
+}
+
+TEST(RunOptions, TheLastOfSeveralNpCounts)
+{
+  EXPECT_EQ(parse({"-np", "2", "-np", "1", "app"}).programs[0].ranks, 1u);
+}
+
+TEST(RunOptions, ZeroRanksAreAnError)
+{
+  EXPECT_EQ(parse_error({"-np", "0", "app"}), "-np: expected a number of ranks between 1 and 1000000, got '0'\n"
+                                              "  Give a whole number, for example 1.");
+}
+
+TEST(RunOptions, AMissingProgramIsAnError)
+{
+  EXPECT_EQ(parse_error({"-np", "2"}), "program: expected its name behind the options, got none\n"
+                                       "  Usage: umwelt run -np N [options] program [arguments]");
+}
+
+TEST(RunOptions, AnUnknownOneNamesTheNearest)
+{
+  EXPECT_EQ(parse_error({"--tag-ouput", "app"}),
+            "unknown option '--tag-ouput'\n  The nearest known option is --tag-output; `umwelt run --help` lists all.");
+}
+
+TEST(RunOptions, AnUnknownOneWithAValueIsNamedWithoutIt)
+{
+  EXPECT_THAT(parse_error({"--platfrom=bxi", "app"}), HasSubstr("unknown option '--platfrom'\n"));
+}
+
+TEST(RunOptions, OfMpirunThatUmweltLacksSayWhatToDo)
+{
+  EXPECT_EQ(parse_error({"--rankfile", "f", "app"}), "--rankfile: an option of mpirun that umwelt run does not have\n"
+                                                     "  Use --host or --hostfile with --map-by and --rank-by.");
+}
+
+TEST(RunOptions, AMissingValueIsAnError)
+{
+  EXPECT_EQ(parse_error({"--mca", "pml"}),
+            "--mca: expected VALUE after it, got the end of the options\n  Usage: --mca KEY VALUE");
+}
+
+TEST(RunOptions, AFlagTakesNoValue)
+{
+  EXPECT_THAT(parse_error({"--tag-output=yes", "app"}), HasSubstr("--tag-output: expected no value, got"));
+}
+
+TEST(RunOptions, TwoValuesCannotFollowAnEqualsSign)
+{
+  EXPECT_THAT(parse_error({"--mca=pml", "cm", "app"}), HasSubstr("--mca: expected KEY VALUE as separate words"));
+}
+
+TEST(RunOptions, ADashAloneIsNoOption)
+{
+  EXPECT_THAT(parse_error({"-", "app"}), HasSubstr("unknown option '-'"));
+}
+
+TEST(Mpmd, ProgramsAreSeparatedByColons)
+{
+  const RunOptions run = parse({"-np", "1", "a", "x", ":", "-np", "2", "b"});
+  ASSERT_EQ(run.programs.size(), 2u);
+  EXPECT_THAT(run.programs[0].argv, ElementsAre("a", "x"));
+  EXPECT_EQ(run.programs[1].ranks, 2u);
+}
+
+TEST(Mpmd, EachProgramHasItsOwnDirectoryAndVariables)
+{
+  const RunOptions run = parse({"-np", "1", "-wdir", "/tmp", "-x", "A=1", "a", ":", "-np", "1", "b"});
+  EXPECT_EQ(run.programs[0].directory, "/tmp");
+  EXPECT_EQ(run.programs[1].directory, "");
+  EXPECT_TRUE(run.programs[1].exports.empty());
+}
+
+TEST(Mpmd, OptionsOfTheJobMayStandBeforeAnyProgram)
+{
+  EXPECT_TRUE(parse({"-np", "1", "a", ":", "--tag-output", "-np", "1", "b"}).tag_output);
+}
+
+TEST(Mpmd, AProgramIsNeededBehindAColon)
+{
+  EXPECT_THAT(parse_error({"-np", "1", "a", ":"}), HasSubstr("program after ':': expected its name"));
+}
+
+TEST(Mpmd, EachProgramNeedsItsNumberOfRanks)
+{
+  EXPECT_EQ(parse_error({"-np", "1", "a", ":", "b"}),
+            "program 'b': expected -np N, as there are several programs, got no number of ranks\n"
+            "  Write: -np N PROGRAM : -np M PROGRAM");
+}
+
+TEST(Exports, TakeTheirValueFromTheEnvironment)
+{
+  EXPECT_THAT(parse({"-x", "A", "app"}, {{"A", "1"}}).programs[0].exports, ElementsAre(Pair("A", "1")));
+}
+
+TEST(Exports, OfAMissingVariableAreNotedOnly)
+{
+  const RunOptions run = parse({"-x", "A", "app"});
+  EXPECT_TRUE(run.programs[0].exports.empty());
+  EXPECT_THAT(run.notes, ElementsAre("-x A: there is no such variable in the environment; nothing is exported"));
+}
+
+TEST(Exports, TakeValuesThatBeginWithADash)
+{
+  EXPECT_THAT(parse({"-x", "A=-O2 -g", "app"}).programs[0].exports, ElementsAre(Pair("A", "-O2 -g")));
+}
+
+TEST(Mca, TakesKeyAndValue)
+{
+  EXPECT_THAT(parse({"--mca", "pml", "cm", "-mca", "btl", "^vader", "app"}).programs[0].mca,
+              ElementsAre(Pair("pml", "cm"), Pair("btl", "^vader")));
+}
+
+TEST(Mca, LosesQuotesAroundTheValue)
+{
+  EXPECT_THAT(parse({"--mca", "a", "\"b c\"", "app"}).programs[0].mca, ElementsAre(Pair("a", "b c")));
+}
+
+TEST(Mca, AKeyGivenTwiceIsAnError)
+{
+  EXPECT_EQ(parse_error({"--mca", "btl", "self", "--mca", "btl", "tcp", "app"}),
+            "--mca btl: expected each key once, got it twice ('self' and 'tcp')\n"
+            "  Give the key once; several components are one value: --mca btl portals4,self");
+}
+
+TEST(Hosts, ComeFromTheListAndTheFile)
+{
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write("hosts", "a slots=4\nb\n");
+  EXPECT_EQ(parse({"-H", "x,y:2", "app"}).programs[0].hosts.size(), 2u);
+  EXPECT_EQ(parse({"-machinefile", file, "app"}).programs[0].hosts[0].slots, 4u);
+  EXPECT_EQ(parse({"--hostfile", file, "--host", "b", "app"}).programs[0].hosts[0].name, "b");
+}
+
+TEST(Hosts, OfTwoListsAreAdded)
+{
+  const auto hosts = parse({"--host", "a:2", "--host", "b,a", "app"}).programs[0].hosts;
+  ASSERT_EQ(hosts.size(), 2u);
+  EXPECT_EQ(hosts[0].slots, 3u);
+}
+
+TEST(Verbosity, RisesWithEachV)
+{
+  EXPECT_EQ(parse({"app"}).verbosity, 0);
+  EXPECT_EQ(parse({"-v", "--verbose", "app"}).verbosity, 2);
+  EXPECT_EQ(parse({"-vv", "app"}).verbosity, 2);
+  EXPECT_EQ(parse({"-q", "app"}).verbosity, -1);
+}
+
+TEST(Timeout, IsInSeconds)
+{
+  EXPECT_EQ(parse({"--timeout", "10", "app"}).timeout, 10u);
+}
+
+TEST(Timeout, ComesFromMpiexecTimeoutOtherwise)
+{
+  EXPECT_EQ(parse({"app"}, {{"MPIEXEC_TIMEOUT", "7"}}).timeout, 7u);
+  EXPECT_EQ(parse({"--timeout", "10", "app"}, {{"MPIEXEC_TIMEOUT", "7"}}).timeout, 10u);
+}
+
+TEST(Simulation, HasDefaults)
+{
+  const RunOptions run = parse({"app"});
+  EXPECT_EQ(run.platform, "bxi");
+  EXPECT_EQ(run.model, "bxi");
+  EXPECT_EQ(run.cpu.kind, CpuPolicy::Kind::measured);
+  EXPECT_EQ(run.cpu_threshold, 0);
+  EXPECT_EQ(run.seed, 0u);
+}
+
+TEST(Simulation, OptionsAreKept)
+{
+  const RunOptions run =
+      parse({"--platform", "bxi:leaf=8", "--model", "loggp", "--nic", "a=1", "--nic", "b=2", "--cpu", "none",
+             "--cpu-threshold", "100ns", "--seed", "42", "--report", "r.json", "--keep-temps", "app"});
+  EXPECT_EQ(run.platform, "bxi:leaf=8");
+  EXPECT_EQ(run.model, "loggp");
+  EXPECT_THAT(run.nic, ElementsAre(Pair("a", "1"), Pair("b", "2")));
+  EXPECT_EQ(run.cpu.kind, CpuPolicy::Kind::none);
+  EXPECT_EQ(run.cpu_threshold, 100 * sim::nanosecond);
+  EXPECT_EQ(run.seed, 42u);
+  EXPECT_EQ(run.report, "r.json");
+  EXPECT_TRUE(run.keep_temps);
+}
+
+TEST(Accepted, HarmlessOptionsAreSilent)
+{
+  EXPECT_TRUE(parse({"--allow-run-as-root", "--oversubscribe", "--bind-to", "core", "app"}).notes.empty());
+}
+
+TEST(Accepted, OptionsWithoutEffectAreNoted)
+{
+  EXPECT_THAT(parse({"--bind-to", "socket", "app"}).notes,
+              ElementsAre("--bind-to has no effect: a simulated rank is always bound to its own cores"));
+}
+
+TEST(Help, StopsParsing)
+{
+  EXPECT_TRUE(parse({"--help"}).help);
+  EXPECT_TRUE(parse({"-np", "2", "-h", "--nonsense"}).help);
+  EXPECT_TRUE(parse({"-V"}).version);
+}
+
+TEST(Help, OfTheProgramIsTheProgramsOwn)
+{
+  EXPECT_FALSE(parse({"app", "--help"}).help);
+}
+
+TEST(Help, ListsOptionsInGroupsAndTheExitCodes)
+{
+  const std::string help = run_help();
+  for (const char* text : {"\nJob\n", "-np, -n, -c N", "--map-by POLICY", "--cpu-threshold DURATION", "Exit code",
+                           "Accepted for mpirun's sake, without effect"})
+    EXPECT_THAT(help, HasSubstr(text));
+}
+
+TEST(Help, FitsATerminal)
+{
+  std::size_t longest = 0;
+  std::istringstream lines(run_help());
+  for (std::string line; std::getline(lines, line);)
+    longest = std::max(longest, line.size());
+  EXPECT_LE(longest, 118u);
+}
+
+} // namespace
+} // namespace umwelt::cli

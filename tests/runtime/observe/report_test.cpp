@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/observe/report.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <unistd.h>
+
+namespace umwelt::observe
+{
+namespace
+{
+
+using testing::HasSubstr;
+using testing::Not;
+
+JobRecord job(std::size_t ranks)
+{
+  JobRecord record;
+  record.version = "0.1.0";
+  record.programs = {"./app -n 3"};
+  record.platform = "bxi";
+  record.nodes = ranks;
+  record.model = "bxi";
+  record.cpu_policy = "none";
+  record.ending = "completed";
+  record.simulated = 2 * sim::second;
+  record.timeline_events = 1000;
+  record.host = {4.0, 3.5, 10 << 20};
+  for (std::size_t i = 0; i < ranks; ++i) {
+    RankRecord rank;
+    rank.host = "bxi" + std::to_string(i);
+    rank.finished = 2 * sim::second;
+    rank.statistics.compute = static_cast<sim::SimTime>(i + 1) * sim::second;
+    rank.statistics.waiting = 5 * sim::microsecond;
+    rank.statistics.messages_sent = 3;
+    rank.statistics.bytes_sent = 2048;
+    rank.statistics.crossings = 100;
+    rank.statistics.polls_saved = 7;
+    rank.statistics.sizes.add(8);
+    rank.statistics.sizes.add(8);
+    rank.statistics.sizes.add(2048);
+    record.ranks.push_back(rank);
+  }
+  return record;
+}
+
+TEST(Summary, ShowsTheWholeJobAndEachRank)
+{
+  EXPECT_EQ(summary(job(2)),
+            "umwelt: 2 ranks on bxi (model bxi, --cpu none): completed\n"
+            "  simulated 2.000 s   wall clock 4.00 s   slowdown 2   1000 events, 250.0 /s\n"
+            "  6 messages, 4.000 KiB   200 crossings   polls: 0 answered, 14 saved   memory 10.00 MiB\n"
+            "\n"
+            "  rank  node  compute  communication   waiting  sent      bytes  received  bytes  crossings  polls saved\n"
+            "  0     bxi0  1.000 s              0  5.000 us     3  2.000 KiB         0    0 B        100            7\n"
+            "  1     bxi1  2.000 s              0  5.000 us     3  2.000 KiB         0    0 B        100            7\n"
+            "\n"
+            "  message sizes\n"
+            "      8-15 B  4  ########################################\n"
+            "  2.000 KiB-  2  ####################\n");
+}
+
+TEST(Summary, ShowsEachOfSixteenRanks)
+{
+  EXPECT_THAT(summary(job(16)), HasSubstr("\n  15    bxi15"));
+}
+
+TEST(Summary, ShowsMinimumMedianAndMaximumOfMore)
+{
+  const std::string text = summary(job(17));
+  EXPECT_THAT(text, HasSubstr("\n  ranks    compute"));
+  EXPECT_THAT(text, HasSubstr("\n  minimum  1.000 s"));
+  EXPECT_THAT(text, HasSubstr("\n  median   9.000 s"));
+  EXPECT_THAT(text, HasSubstr("\n  maximum  17.00 s"));
+  EXPECT_THAT(text, Not(HasSubstr("bxi3")));
+}
+
+TEST(Summary, LeavesOutTheHistogramWhenNothingWasSent)
+{
+  JobRecord record = job(1);
+  record.ranks[0].statistics.sizes = {};
+  EXPECT_THAT(summary(record), Not(HasSubstr("message sizes")));
+}
+
+TEST(Summary, OfAJobThatNeverRanHasNoRatios)
+{
+  JobRecord record = job(0);
+  record.simulated = 0;
+  record.host = {};
+  EXPECT_THAT(summary(record), HasSubstr("slowdown -"));
+}
+
+TEST(Report, HoldsEveryFigure)
+{
+  const auto json = nlohmann::json::parse(report_json(job(2)));
+  EXPECT_EQ(json["report_version"], 1);
+  EXPECT_EQ(json["programs"][0], "./app -n 3");
+  EXPECT_EQ(json["simulated_ps"], 2'000'000'000'000);
+  EXPECT_EQ(json["totals"]["messages"], 6);
+  EXPECT_EQ(json["ranks"][1]["compute_ps"], 2'000'000'000'000);
+  EXPECT_EQ(json["ranks"][1]["sizes"][0], (nlohmann::json{{"from_bytes", 8}, {"to_bytes", 15}, {"messages", 2}}));
+  EXPECT_EQ(json["host"]["wall_seconds"], 4.0);
+  EXPECT_EQ(json["host"]["slowdown"], 2.0);
+}
+
+TEST(Report, KeysKeepTheirOrder)
+{
+  const std::string text = report_json(job(1));
+  EXPECT_LT(text.find("\"report_version\""), text.find("\"umwelt\""));
+  EXPECT_LT(text.find("\"totals\""), text.find("\"ranks\""));
+  EXPECT_LT(text.find("\"ranks\""), text.find("\"host\": {"));
+}
+
+TEST(Report, ThatIsDeterministicHidesTheSimulatingMachine)
+{
+  JobRecord slow = job(2);
+  slow.host = {400, 300, 1};
+  EXPECT_NE(report_json(job(2)), report_json(slow));
+  EXPECT_EQ(report_json(job(2), true), report_json(slow, true));
+}
+
+TEST(Report, WithoutSimulatedTimeHasNoSlowdown)
+{
+  JobRecord record = job(1);
+  record.simulated = 0;
+  EXPECT_TRUE(nlohmann::json::parse(report_json(record))["host"]["slowdown"].is_null());
+}
+
+TEST(Report, SurvivesBytesThatAreNotUtf8)
+{
+  JobRecord record = job(1);
+  record.programs = {"./app \xff"};
+  EXPECT_NO_THROW(nlohmann::json::parse(report_json(record)));
+}
+
+TEST(WriteReport, WritesTheJson)
+{
+  const std::string path = testing::TempDir() + "umwelt-report-" + std::to_string(getpid()) + ".json";
+  write_report(path, job(1));
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text.str(), report_json(job(1)));
+  std::filesystem::remove(path);
+}
+
+TEST(WriteReport, NamesPathAndReasonWhenItCannot)
+{
+  try {
+    write_report("/nonexistent/report.json", job(1));
+    FAIL() << "expected an error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(),
+                 "report /nonexistent/report.json: expected a file that can be written, got: No such file or "
+                 "directory\n  Check the folder and its permissions, or give --report another path.");
+  }
+}
+
+} // namespace
+} // namespace umwelt::observe

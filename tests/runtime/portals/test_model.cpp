@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/runtime/portals/test_model.h"
+
+namespace umwelt::portals::test
+{
+
+bool TestModel::start(net::Transfer& transfer)
+{
+  if (transfer.from_host && commands_ >= queue_depth)
+    return false;
+  commands_ += transfer.from_host ? 1 : 0;
+  if (keep_log)
+    started.push_back(transfer);
+
+  Flight& flight = flights_.take();
+  flight.model = this;
+  flight.transfer = &transfer;
+  flight.node = transfer.source;
+  flight.command = transfer.from_host;
+  flight.count = flight.next = 0;
+  const sim::SimTime header = header_delay;
+  const sim::SimTime end = header + payload_delay + (slowness ? slowness(transfer) : 0);
+  switch (fate ? fate(transfer) : Fate::deliver) {
+  case Fate::fail_at_once:
+    flight.add(header, Step::fail);
+    break;
+  case Fate::fail_after_source:
+    flight.add(header / 2, Step::read);
+    flight.add(header, Step::fail);
+    break;
+  case Fate::fail_after_header:
+    flight.add(header, Step::header);
+    flight.add(end, Step::fail);
+    break;
+  case Fate::fail_before_source: // delivered, but the source cannot be told
+    flight.add(header, Step::header);
+    flight.add(end, Step::deliver);
+    flight.add(3 * end, Step::fail);
+    break;
+  case Fate::deliver:
+    if (source_read == SourceRead::before_header)
+      flight.add(header / 2, Step::read);
+    flight.add(header, Step::header);
+    if (source_read == SourceRead::before_delivery)
+      flight.add((header + end) / 2, Step::read);
+    flight.add(end, Step::deliver);
+    if (source_read == SourceRead::after_delivery)
+      flight.add(3 * end, Step::read);
+    break;
+  }
+  for (std::size_t i = 0; i < flight.count; ++i)
+    flight.stops[i].when += timeline_.now();
+  timeline_.schedule(flight, flight.stops[0].when);
+  return true;
+}
+
+void TestModel::advance(Flight& flight)
+{
+  net::Transfer& transfer = *flight.transfer;
+  const Step step = flight.stops[flight.next++].step;
+  const bool last = flight.next == flight.count;
+  const bool command = last && flight.command;
+  const net::NodeIndex node = flight.node;
+  if (last)
+    flights_.give(flight); // the call that ends a transfer is the last that sees it
+  else
+    timeline_.schedule(flight, flight.stops[flight.next].when);
+  switch (step) {
+  case Step::read:
+    transfer.client->source_read(transfer);
+    break;
+  case Step::header:
+    transfer.client->header_arrived(transfer);
+    deposited += transfer.deposit;
+    if (!net::is_response(transfer.kind))
+      searched = transfer.searched;
+    break;
+  case Step::deliver:
+    transfer.client->delivered(transfer);
+    break;
+  case Step::fail:
+    transfer.client->failed(transfer, net::TransferFailure::undeliverable);
+    break;
+  }
+  if (command) {
+    --commands_;
+    listener_.command_slot_free(node);
+  }
+}
+
+void TestModel::write_to_host(net::NodeIndex, net::WriteKind, net::HostWrite& write)
+{
+  Write& event = writes_.take();
+  event.model = this;
+  event.write = &write;
+  timeline_.schedule_in(event, write_delay);
+}
+
+void TestModel::Write::fire()
+{
+  net::HostWrite& visible = *write;
+  model->writes_.give(*this);
+  visible.visible();
+}
+
+} // namespace umwelt::portals::test
