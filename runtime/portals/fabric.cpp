@@ -157,7 +157,7 @@ Message& Fabric::new_message()
   message.pt = nullptr;
   message.entry = nullptr;
   message.header = nullptr;
-  message.matched = message.complete = message.event_reserved = false;
+  message.matched = message.in_order = message.moved = message.complete = message.event_reserved = false;
   message.ni_fail = PTL_NI_OK;
   message.list = PTL_PRIORITY_LIST;
   message.mlength = message.moffset = 0;

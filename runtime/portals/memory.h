@@ -54,6 +54,15 @@ public:
 
   [[nodiscard]] bool checked() const { return checked_; }
 
+  // False if [offset, offset + size) and the part of `other` share no byte; lists are not looked through.
+  [[nodiscard]] bool may_overlap(ptl_size_t offset, ptl_size_t size, const Region& other, ptl_size_t other_offset,
+                                 ptl_size_t other_size) const
+  {
+    const std::uintptr_t begin = start_ + offset;
+    const std::uintptr_t other_begin = other.start_ + other_offset;
+    return !list_.empty() || !other.list_.empty() || (begin < other_begin + other_size && other_begin < begin + size);
+  }
+
 private:
   std::uintptr_t start_ = 0; // an integer: descriptors of start 0 and length SIZE_MAX are common, and legal
   ptl_size_t length_ = 0;

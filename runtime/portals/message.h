@@ -100,6 +100,10 @@ struct Message {
   Entry* entry = nullptr;
   UnexpectedHeader* header = nullptr;
   bool matched = false;
+  bool in_order = false; // in the list of messages under way of the target's interface
+  bool moved = false;    // what it does to the target's memory is done
+  Message* previous_matched = nullptr;
+  Message* next_matched = nullptr;
   bool complete = false;       // the target has posted its events
   bool event_reserved = false; // a place in the event queue, with flow control
 

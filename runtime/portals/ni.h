@@ -19,6 +19,7 @@ namespace umwelt::portals
 
 class Fabric;
 class Process;
+struct Message;
 
 class Ni
 {
@@ -55,6 +56,11 @@ public:
   std::vector<std::unique_ptr<PortalTableEntry>> table;
   int unexpected_headers = 0;
   int triggered_ops = 0;
+
+  // Messages that touch memory of this interface, matched and not complete, in the order in which they matched. Without those
+  // of unordered descriptors.
+  Message* first_matched = nullptr;
+  Message* last_matched = nullptr;
 
   // Null for an index out of range or not allocated.
   [[nodiscard]] PortalTableEntry* pt(ptl_pt_index_t index) const

@@ -12,6 +12,7 @@ struct NiRef {
   static constexpr std::uint32_t none = 0xffffffff;
   std::uint32_t slot = none;
   std::uint32_t epoch = 0;
+  bool operator==(const NiRef&) const = default;
 };
 
 } // namespace umwelt::portals

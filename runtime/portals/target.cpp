@@ -64,6 +64,29 @@ ptl_event_t describe(const Message& message)
   return event;
 }
 
+// Whether the order of the two can be seen in the target's memory.
+bool conflict(const Message& a, const Message& b)
+{
+  return a.initiator == b.initiator && (a.move.sends() || b.move.sends()) &&
+         a.entry->region.may_overlap(a.moffset, a.mlength, b.entry->region, b.moffset, b.mlength);
+}
+
+void append_matched(Ni& ni, Message& message)
+{
+  message.in_order = true;
+  message.previous_matched = ni.last_matched;
+  message.next_matched = nullptr;
+  (ni.last_matched ? ni.last_matched->next_matched : ni.first_matched) = &message;
+  ni.last_matched = &message;
+}
+
+void remove_matched(Ni& ni, Message& message)
+{
+  message.in_order = false;
+  (message.previous_matched ? message.previous_matched->next_matched : ni.first_matched) = message.next_matched;
+  (message.next_matched ? message.next_matched->previous_matched : ni.last_matched) = message.previous_matched;
+}
+
 void announce_disabled(Ni& ni, PortalTableEntry& pt, ptl_pt_index_t index)
 {
   pt.state = PortalTableEntry::State::disabled;
@@ -171,6 +194,8 @@ void Target::accept(Message& message, Ni& ni, Entry& entry)
   message.list = entry.list;
   message.mlength = mlength;
   message.moffset = offset;
+  if (mlength > 0 && !message.request.unordered)
+    append_matched(ni, message);
   ++entry.in_progress;
   ++pt.in_progress;
   if (entry.manage_local())
@@ -202,20 +227,45 @@ Place Target::place_of(const Message& message, const Ni& ni) const
   return {&ni.process.memory(), &message.entry->region, message.moffset};
 }
 
-bool Target::source(const Message& message, Place& place) const
+void Target::move_earlier(const Message& message, Ni& ni)
 {
-  const Ni* ni = fabric_.resolve(message.target_ni);
+  if (!message.in_order)
+    return;
+  for (Message* earlier = ni.first_matched; earlier != &message; earlier = earlier->next_matched) {
+    if (earlier->moved || !conflict(*earlier, message))
+      continue;
+    if (earlier->move.sends())
+      deposit(*earlier, ni);
+    else
+      read(*earlier, ni);
+  }
+}
+
+void Target::read(Message& message, Ni& ni)
+{
+  message.moved = true;
+  move_earlier(message, ni);
+  message.payload.capture(place_of(message, ni), message.mlength, fabric_.buffers());
+}
+
+bool Target::source(Message& message, Place& place)
+{
+  Ni* ni = fabric_.resolve(message.target_ni);
   if (!ni || !message.matched || message.complete)
     return false;
+  message.moved = true;
+  move_earlier(message, *ni);
   place = place_of(message, *ni);
   return true;
 }
 
 bool Target::place(Message& message, const Place& from)
 {
-  const Ni* ni = fabric_.resolve(message.target_ni);
+  Ni* ni = fabric_.resolve(message.target_ni);
   if (!ni || !message.matched || message.move.operation != Operation::put || message.mlength == 0)
     return false;
+  message.moved = true;
+  move_earlier(message, *ni);
   message.payload.placed = copy(from, place_of(message, *ni), message.mlength);
   if (!message.payload.placed) {
     message.payload.lost = true;
@@ -241,8 +291,10 @@ void Target::combine(Message& message, const Place& to)
 
 void Target::deposit(Message& message, Ni& ni)
 {
-  if (message.mlength == 0)
+  if (message.mlength == 0 || message.moved)
     return;
+  message.moved = true;
+  move_earlier(message, ni);
   Payload& payload = message.payload;
   const Place to = place_of(message, ni);
   const bool put = message.move.operation == Operation::put;
@@ -255,9 +307,11 @@ void Target::deposit(Message& message, Ni& ni)
     return fail(message, PTL_NI_UNDELIVERABLE);
   if (!put)
     return combine(message, to);
-  if (!payload.placed &&
-      !(payload.captured ? copy_in(to, payload.data(), message.mlength) : copy(from, to, message.mlength)))
-    fail(message, PTL_NI_SEGV);
+  payload.placed = payload.captured ? copy_in(to, payload.data(), message.mlength) : copy(from, to, message.mlength);
+  if (payload.placed)
+    return;
+  payload.lost = true;
+  fail(message, PTL_NI_SEGV);
 }
 
 void Target::delivered(Message& message)
@@ -288,12 +342,12 @@ void Target::source_read(Message& message)
     return;
   }
   if (payload.open() && !message.response.delivered && message.mlength > 0) {
-    const Place from = place_of(message, *ni);
+    Place from;
     Place to;
-    if (message.response.arrived && fabric_.initiator().destination(message, to))
+    if (!message.response.arrived || !fabric_.initiator().destination(message, to))
+      read(message, *ni);
+    else if (source(message, from))
       payload.placed = copy(from, to, message.mlength);
-    else
-      payload.capture(from, message.mlength, fabric_.buffers());
     payload.lost = !payload.placed && !payload.captured;
   }
   complete(message, *ni);
@@ -323,6 +377,8 @@ void Target::response_failed(Message& message)
 void Target::complete(Message& message, Ni& ni)
 {
   message.complete = true;
+  if (message.in_order)
+    remove_matched(ni, message);
   PortalTableEntry& pt = *message.pt;
   Entry& entry = *message.entry;
   const ptl_pt_index_t index = message.move.pt_index;
