@@ -181,6 +181,9 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.cpu = parse_cpu(g.option, g.value()); }},
   {Group::simulation, "cpu-threshold", "DURATION", "shorter bursts of computation are dropped; default 0",
    [](S s, G g) { s.run.cpu_threshold = read_duration(g.option, g.value()); }},
+  {Group::simulation, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the NIC wrote to memory, with "
+   "--cpu measured or scale; default 100 ns",
+   [](S s, G g) { s.run.cpu_first_touch = read_duration(g.option, g.value()); }},
   {Group::simulation, "seed", "N", "seed of everything random; default 0",
    [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0, std::numeric_limits<std::uint64_t>::max()); }},
   {Group::simulation, "keep-temps", "", "leave the private copies of programs and libraries for inspection",

@@ -21,7 +21,8 @@ constexpr std::int64_t uptime_origin_ns = 86'400LL * 1'000'000'000LL;
 
 } // namespace
 
-Cpu::Cpu(const cli::CpuPolicy& policy, sim::SimTime threshold) : policy_(policy), threshold_(threshold)
+Cpu::Cpu(const cli::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch)
+    : policy_(policy), threshold_(threshold), first_touch_(first_touch)
 {
   using Kind = cli::CpuPolicy::Kind;
   if (policy.kind == Kind::measured || policy.kind == Kind::scaled)

@@ -70,7 +70,7 @@ net::Parameters nic_parameters(const cli::RunOptions& options)
 } // namespace
 
 Job::Job(const Plan& plan, loader::PrivateFolder& folder)
-    : plan_(plan), folder_(folder), cpu_(plan_.options.cpu, plan_.options.cpu_threshold),
+    : plan_(plan), folder_(folder), cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())), counter_(ranks_),
       keys_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()), progress_(stderr)
 {

@@ -37,6 +37,17 @@ void PortalsHost::productive_poll(portals::Process& process)
   job_.polling().productive(rank_of(process));
 }
 
+void PortalsHost::received(portals::Process& process)
+{
+  const sim::SimTime miss = job_.cpu().first_touch();
+  if (miss == 0)
+    return;
+  Rank& rank = rank_of(process);
+  rank.statistics.compute += miss;
+  rank.gate.clock.cpu_ps += miss;
+  job_.scheduler().sleep(miss);
+}
+
 void PortalsHost::spend(portals::Process& process, sim::SimTime host_time)
 {
   Rank& rank = rank_of(process);

@@ -22,6 +22,7 @@ public:
   void changed(portals::Process& process) override;
   bool empty_poll(portals::Process& process) override;
   void productive_poll(portals::Process& process) override;
+  void received(portals::Process& process) override;
   void spend(portals::Process& process, sim::SimTime host_time) override;
 
 private:

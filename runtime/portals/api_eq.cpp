@@ -39,10 +39,32 @@ bool valid(const Process& process, const ptl_handle_eq_t* handles, unsigned size
   return true;
 }
 
-int finish(Process& process, int result)
+// Bytes came into memory of the process.
+bool brought_data(const ptl_event_t& event)
 {
-  if (result == PTL_OK || result == PTL_EQ_DROPPED)
+  if (event.ni_fail_type != PTL_NI_OK || event.mlength == 0)
+    return false;
+  switch (event.type) {
+  case PTL_EVENT_PUT:
+  case PTL_EVENT_PUT_OVERFLOW:
+  case PTL_EVENT_ATOMIC:
+  case PTL_EVENT_ATOMIC_OVERFLOW:
+  case PTL_EVENT_FETCH_ATOMIC:
+  case PTL_EVENT_FETCH_ATOMIC_OVERFLOW:
+  case PTL_EVENT_REPLY:
+    return true;
+  default:
+    return false;
+  }
+}
+
+int finish(Process& process, int result, const ptl_event_t& event)
+{
+  if (result == PTL_OK || result == PTL_EQ_DROPPED) {
     took(process, net::WriteKind::full_event);
+    if (brought_data(event))
+      process.fabric().host().received(process);
+  }
   return result;
 }
 
@@ -59,7 +81,7 @@ int wait(Process& process, const ptl_handle_eq_t* handles, unsigned size, sim::S
     break;
   }
   // A queue that was there at the start and is not now was freed under the waiting thread.
-  return result == PTL_ARG_INVALID ? PTL_ABORTED : finish(process, result);
+  return result == PTL_ARG_INVALID ? PTL_ABORTED : finish(process, result, event);
 }
 
 } // namespace
@@ -103,7 +125,7 @@ int PtlEQGet(Process& process, ptl_handle_eq_t eq_handle, ptl_event_t* event)
   int result = PTL_OK;
   unsigned which = 0;
   const bool found = look_twice(process, [&] { return look(process, &eq_handle, 1, *event, which, result); });
-  return found ? finish(process, result) : PTL_EQ_EMPTY;
+  return found ? finish(process, result, *event) : PTL_EQ_EMPTY;
 }
 
 int PtlEQWait(Process& process, ptl_handle_eq_t eq_handle, ptl_event_t* event)
@@ -131,7 +153,7 @@ int PtlEQPoll(Process& process, const ptl_handle_eq_t* eq_handles, unsigned size
     return wait(process, eq_handles, size, deadline_of(process, timeout), *event, *which);
   int result = PTL_OK;
   const bool found = look_twice(process, [&] { return look(process, eq_handles, size, *event, *which, result); });
-  return found ? finish(process, result) : PTL_EQ_EMPTY;
+  return found ? finish(process, result, *event) : PTL_EQ_EMPTY;
 }
 
 } // namespace umwelt::portals::api

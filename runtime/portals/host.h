@@ -23,6 +23,9 @@ public:
   virtual bool empty_poll(Process& process) = 0;
   // A poll or wait of `process` returned something: it is not spinning.
   virtual void productive_poll(Process& process) = 0;
+  // The calling thread has learned of bytes the NIC wrote into its memory. What it does with them is its own computing, but on
+  // the simulated machine they are in no cache of its core.
+  virtual void received(Process& process) { (void)process; }
   // The calling thread spends CPU time (writing a command to the NIC).
   virtual void spend(Process& process, sim::SimTime host_time) = 0;
 

@@ -34,7 +34,7 @@ between() { # between NAME LOW HIGH
   echo "$1=$value"
 }
 between MinPingPongLatency_usec 1 3
-between MaxPingPongLatency_usec 1.5 3
+between MaxPingPongLatency_usec 1.2 3
 between MinPingPongBandwidth_GBytes 9 12.5
 between MaxPingPongBandwidth_GBytes 9 12.5
 exit $problems

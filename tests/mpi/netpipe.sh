@@ -3,8 +3,9 @@
 #
 #   netpipe.sh UMWELT [OPTION...]
 #
-# The distribution's NetPIPE between two nodes: 8 bytes take 1.5 to 3 us one way; a larger message never takes less time than a
-# smaller one, and large ones approach the fabric's bandwidth without passing it.
+# The distribution's NetPIPE between two nodes: 8 bytes take 1.2 to 3 us one way on the network alone, and with Open MPI's own
+# computing not less (how much more depends on the machine that runs this); a larger message never takes less time than a smaller
+# one, and large ones approach the fabric's bandwidth without passing it.
 set -euo pipefail
 umwelt=$1
 shift
@@ -31,17 +32,19 @@ netpipe() {
   fi
 }
 
-# What the user's own runs show: with the CPU time of Open MPI.
-netpipe small -- -l 8 -u 8 -n 500
-awk '
-  { printf "%d bytes: %.2f us\n", $1, $3 * 1e6 }
-  $1 == 8 && $3 >= 1.5e-6 && $3 <= 3e-6 { found = 1 }
-  END {
-    if (!found) print "NPopenmpi: expected 8 bytes to take 1.5 to 3 us, got the above"
-    exit !found
-  }' small
+for policy in none measured; do
+  netpipe small --cpu $policy -- -l 8 -u 8 -n 500
+  awk -v policy=$policy '
+    { printf "%d bytes, --cpu %s: %.2f us\n", $1, policy, $3 * 1e6 }
+    $1 == 8 && $3 >= least && $3 <= 3e-6 { found = 1 }
+    END {
+      if (!found) printf "NPopenmpi: expected 8 bytes to take %.2f to 3 us, got the above\n", least * 1e6
+      exit !found
+    }' least="${network:-1.2e-6}" small
+  network=$(awk '{ print $3 }' small)
+done
 
-# The network alone, without the noise of the machine that simulates.
+# The curve without the noise of the machine that simulates.
 netpipe curve --cpu none -- -u 4194304 -n 50
 awk '
   function complain(text) { print "NPopenmpi: " text; problems = 1 }

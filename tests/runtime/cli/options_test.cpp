@@ -222,14 +222,32 @@ TEST(Simulation, HasDefaults)
 
 TEST(Simulation, OptionsAreKept)
 {
-  const RunOptions run =
-      parse({"--platform", "bxi:leaf=8", "--model", "loggp", "--nic", "a=1", "--nic", "b=2", "--cpu", "none",
-             "--cpu-threshold", "100ns", "--seed", "42", "--report", "r.json", "--keep-temps", "app"});
+  const RunOptions run = parse({"--platform",
+                                "bxi:leaf=8",
+                                "--model",
+                                "loggp",
+                                "--nic",
+                                "a=1",
+                                "--nic",
+                                "b=2",
+                                "--cpu",
+                                "none",
+                                "--cpu-threshold",
+                                "100ns",
+                                "--cpu-first-touch",
+                                "80ns",
+                                "--seed",
+                                "42",
+                                "--report",
+                                "r.json",
+                                "--keep-temps",
+                                "app"});
   EXPECT_EQ(run.platform, "bxi:leaf=8");
   EXPECT_EQ(run.model, "loggp");
   EXPECT_THAT(run.nic, ElementsAre(Pair("a", "1"), Pair("b", "2")));
   EXPECT_EQ(run.cpu.kind, CpuPolicy::Kind::none);
   EXPECT_EQ(run.cpu_threshold, 100 * sim::nanosecond);
+  EXPECT_EQ(run.cpu_first_touch, 80 * sim::nanosecond);
   EXPECT_EQ(run.seed, 42u);
   EXPECT_EQ(run.report, "r.json");
   EXPECT_TRUE(run.keep_temps);

@@ -37,6 +37,7 @@ public:
   std::size_t changes = 0;
   std::size_t empty_polls = 0;
   std::size_t productive_polls = 0;
+  std::size_t receptions = 0;
   sim::SimTime spent = 0;
 
   bool wait(Process& process, sim::SimTime deadline) override;
@@ -47,6 +48,7 @@ public:
     return poll_steps && timeline_.step();
   }
   void productive_poll(Process&) override { ++productive_polls; }
+  void received(Process&) override { ++receptions; }
   void spend(Process&, sim::SimTime host_time) override { spent += host_time; }
 
 private:

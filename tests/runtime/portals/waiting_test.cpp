@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Threads that wait, poll and pay: PtlAbort (Portals 4.3, 3.5) and what the engine asks of its host.
+#include <gmock/gmock.h>
+
 #include "tests/runtime/portals/support.h"
 
 namespace umwelt::portals::test
@@ -161,6 +163,29 @@ TEST_F(WaitingTest, polling_a_counter)
   EXPECT_EQ(api::PtlCTInc(a.process, a.target_ct, {1, 0}), PTL_OK);
   EXPECT_EQ(api::PtlCTGet(a.process, a.target_ct, &count), PTL_OK);
   EXPECT_EQ(host.empty_polls, 1U);
+}
+
+// The host is told of events that bring data, and of no others.
+TEST_F(WaitingTest, events_that_bring_data)
+{
+  std::array<char, 8> source{};
+  std::array<char, 8> target{};
+  b.append(target.data(), target.size(), PTL_ME_OP_PUT | PTL_ME_OP_GET);
+  const ptl_handle_md_t md = a.md(source.data(), source.size());
+  a.put(md, source.size(), b, {.ack = PTL_ACK_REQ});
+  a.put(md, 0, b);
+  settle();
+  EXPECT_THAT(types(b.target_events()), testing::ElementsAre(PTL_EVENT_LINK, PTL_EVENT_PUT, PTL_EVENT_PUT));
+  EXPECT_EQ(host.receptions, 1U); // one of the two carried nothing
+  EXPECT_THAT(types(a.initiator_events()),
+              testing::UnorderedElementsAre(PTL_EVENT_SEND, PTL_EVENT_SEND, PTL_EVENT_ACK));
+  EXPECT_EQ(host.receptions, 1U);
+  a.get(md, source.size(), b);
+  settle();
+  EXPECT_THAT(types(a.initiator_events()), testing::ElementsAre(PTL_EVENT_REPLY));
+  EXPECT_EQ(host.receptions, 2U);
+  EXPECT_THAT(types(b.target_events()), testing::ElementsAre(PTL_EVENT_GET));
+  EXPECT_EQ(host.receptions, 2U);
 }
 
 // An empty poll tells the host, who may let time pass and have the engine look again.
