@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Objects that are needed again and again: taken, given back, never freed before the pool. Allocates only when more are
-// in use than ever before.
+// Objects that are needed again and again: taken and given back. Allocates only when more are in use than ever before; what
+// a large burst took is freed when none is in use any more. AddressSanitizer is told what is not in use.
 #pragma once
+
+#include <sanitizer/asan_interface.h>
 
 #include <cstddef>
 #include <memory>
@@ -13,6 +15,11 @@ namespace umwelt::sim
 template <class T> class Pool
 {
 public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() { show_all(); }
+
   // An object in whatever state its last user left it; the taker initialises it.
   T& take()
   {
@@ -20,14 +27,25 @@ public:
       grow();
     T& object = *idle_.back();
     idle_.pop_back();
+    ASAN_UNPOISON_MEMORY_REGION(&object, sizeof object);
     return object;
   }
-  void give(T& object) { idle_.push_back(&object); }
+  void give(T& object)
+  {
+    idle_.push_back(&object);
+    ASAN_POISON_MEMORY_REGION(&object, sizeof object);
+    if (blocks_.size() > kept_blocks && in_use() == 0) {
+      show_all();
+      blocks_ = std::vector<std::unique_ptr<T[]>>();
+      idle_ = std::vector<T*>();
+    }
+  }
 
   [[nodiscard]] std::size_t in_use() const { return blocks_.size() * block_size - idle_.size(); }
 
 private:
   static constexpr std::size_t block_size = 64;
+  static constexpr std::size_t kept_blocks = 64;
 
   void grow()
   {
@@ -35,6 +53,11 @@ private:
     idle_.reserve(blocks_.size() * block_size); // so that give() cannot allocate
     for (std::size_t i = block_size; i-- > 0;)
       idle_.push_back(&blocks_.back()[i]);
+  }
+  void show_all()
+  {
+    for (T* object : idle_)
+      ASAN_UNPOISON_MEMORY_REGION(object, sizeof *object);
   }
 
   std::vector<std::unique_ptr<T[]>> blocks_;

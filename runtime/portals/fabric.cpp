@@ -14,6 +14,12 @@ Fabric::Fabric(sim::Timeline& timeline, Host& host, net::NodeIndex nodes)
 {
 }
 
+Fabric::Census Fabric::census() const
+{
+  return {messages_.in_use(), buffers_.in_use(), event_writes_.in_use() + counter_writes_.in_use(), headers_.in_use(),
+          triggers_.waiting()};
+}
+
 // ---- Processes and interfaces ----
 
 void Fabric::attach(Process& process)

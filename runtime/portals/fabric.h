@@ -48,6 +48,16 @@ public:
 
   // Operations started and not yet over.
   [[nodiscard]] std::size_t in_flight() const { return messages_.in_use(); }
+  // Everything the engine holds for them and because of them. When nothing is left to happen only what programs can still
+  // ask for remains: unexpected headers and triggered operations.
+  struct Census {
+    std::size_t messages = 0;
+    std::size_t payloads = 0; // buffers of messages above Payload::inline_size
+    std::size_t writes = 0;   // events and counters on their way to host memory
+    std::size_t unexpected_headers = 0;
+    std::size_t triggered_ops = 0;
+  };
+  [[nodiscard]] Census census() const;
 
   // From the model.
   void source_read(net::Transfer& transfer) override;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Recycled objects and buffers: the steady state of the engine allocates nothing.
+// Recycled objects and buffers: the steady state of the engine allocates nothing, and what a burst took is given back
+// when it is over. AddressSanitizer is told what is not in use.
 #pragma once
+
+#include <sanitizer/asan_interface.h>
 
 #include <array>
 #include <bit>
@@ -13,22 +16,45 @@
 namespace umwelt::portals
 {
 
-// Addresses are stable until the pool ends. The state of a recycled object is whatever its last user left.
+// Addresses are stable while the object is in use. The state of a recycled object is whatever its last user left.
 template <class T> class Pool
 {
 public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() { show_all(); }
+
   T& acquire()
   {
     if (free_.empty())
       return objects_.emplace_back();
     T& object = *free_.back();
     free_.pop_back();
+    ASAN_UNPOISON_MEMORY_REGION(&object, sizeof object);
     return object;
   }
-  void release(T& object) { free_.push_back(&object); }
+  void release(T& object)
+  {
+    free_.push_back(&object);
+    ASAN_POISON_MEMORY_REGION(&object, sizeof object);
+    if (in_use() == 0 && objects_.size() > kept) {
+      show_all();
+      objects_ = std::deque<T>();
+      free_ = std::vector<T*>();
+    }
+  }
   [[nodiscard]] std::size_t in_use() const { return objects_.size() - free_.size(); }
 
 private:
+  static constexpr std::size_t kept = 1024;
+
+  void show_all()
+  {
+    for (T* object : free_)
+      ASAN_UNPOISON_MEMORY_REGION(object, sizeof *object);
+  }
+
   std::deque<T> objects_;
   std::vector<T*> free_;
 };
@@ -42,20 +68,39 @@ public:
   // Throws std::bad_alloc.
   Buffer acquire(std::size_t size)
   {
-    auto& free = free_[size_class(size)];
-    if (free.empty())
-      return std::make_unique_for_overwrite<std::byte[]>(std::size_t{1} << size_class(size));
-    Buffer buffer = std::move(free.back());
-    free.pop_back();
+    const unsigned index = size_class(size);
+    auto& free = free_[index];
+    Buffer buffer;
+    if (free.empty()) {
+      buffer = std::make_unique_for_overwrite<std::byte[]>(std::size_t{1} << index);
+    } else {
+      buffer = std::move(free.back());
+      free.pop_back();
+      idle_bytes_ -= std::size_t{1} << index;
+    }
+    ++in_use_;
     return buffer;
   }
   // `size` as given to acquire().
-  void release(Buffer buffer, std::size_t size) { free_[size_class(size)].push_back(std::move(buffer)); }
+  void release(Buffer buffer, std::size_t size)
+  {
+    const unsigned index = size_class(size);
+    --in_use_;
+    if (idle_bytes_ + (std::size_t{1} << index) > kept_bytes)
+      return;
+    idle_bytes_ += std::size_t{1} << index;
+    free_[index].push_back(std::move(buffer));
+  }
+  [[nodiscard]] std::size_t in_use() const { return in_use_; }
+  [[nodiscard]] std::size_t idle_bytes() const { return idle_bytes_; }
 
 private:
+  static constexpr std::size_t kept_bytes = std::size_t{64} << 20;
   static unsigned size_class(std::size_t size) { return static_cast<unsigned>(std::bit_width((size | 127) - 1)); }
 
   std::array<std::vector<Buffer>, 65> free_;
+  std::size_t idle_bytes_ = 0;
+  std::size_t in_use_ = 0;
 };
 
 } // namespace umwelt::portals

@@ -42,6 +42,7 @@ public:
   void changed(Ni& ni, Counter& counter);
   // Destroys what waits for `counter`.
   void cancel(Ni& ni, Counter& counter);
+  [[nodiscard]] std::size_t waiting() const { return pool_.in_use(); }
 
 private:
   void release(Ni& ni, Counter& counter, TriggeredOp& op); // from the counter's list to the ready list

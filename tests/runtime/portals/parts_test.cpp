@@ -234,6 +234,20 @@ TEST(BufferPool, gives_back_what_it_got)
   EXPECT_EQ(pool.acquire(600).get(), address); // the same power of two
 }
 
+TEST(BufferPool, keeps_little)
+{
+  BufferPool pool;
+  constexpr std::size_t large = std::size_t{48} << 20;
+  std::vector<Buffer> buffers;
+  for (int i = 0; i < 3; ++i)
+    buffers.push_back(pool.acquire(large));
+  EXPECT_EQ(pool.in_use(), 3U);
+  for (Buffer& buffer : buffers)
+    pool.release(std::move(buffer), large);
+  EXPECT_EQ(pool.in_use(), 0U);
+  EXPECT_LE(pool.idle_bytes(), std::size_t{64} << 20);
+}
+
 TEST(Pool, counts_what_is_in_use)
 {
   Pool<int> pool;
