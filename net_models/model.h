@@ -144,11 +144,14 @@ public:
   }
 };
 
+class Observer; // observer.h
+
 // What a model may use.
 struct ModelContext {
   sim::Timeline& timeline;
   const platform::Platform& platform;
   CommandQueueListener* listener; // may be null: then queues are unbounded
+  Observer* observer = nullptr;   // of stages; null: nobody looks
 };
 
 // Parameters are key=value strings ("--nic key=value"); an unknown key or a bad value throws std::invalid_argument whose

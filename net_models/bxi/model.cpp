@@ -56,6 +56,14 @@ struct BxiModel::Flight final : TransferState, sim::Event {
   SimTime command_at = 0; // date from which the NIC can look at the command
   SimTime sent_at = 0;
   SimTime posted = 0; // the last payload byte was handed to the target's PCI
+
+  // For the observer alone: dates that nothing else would keep, and its number of the transfer.
+  SimTime read_asked = 0; // the first PCI packet of the payload was asked for, and
+  SimTime read_begin = 0; // came
+  SimTime left_at = 0;    // the virtual network was free again
+  SimTime matched = 0;
+  SimTime write_begin = 0; // the first PCI packet went to the host
+  std::uint64_t observed = 0;
   BxiFabric::Passage passage;
 
   Flow* flow = nullptr; // order of requests; null for messages that need none
@@ -322,7 +330,7 @@ void BxiModel::prepare(Nic& nic, Queue& queue)
 }
 
 // When the first PCI packet of the payload is in the NIC.
-SimTime BxiModel::payload_ready(Nic& nic, const Flight& flight, SimTime processed)
+SimTime BxiModel::payload_ready(Nic& nic, Flight& flight, SimTime processed)
 {
   const SimTime asked = std::max(processed, nic.dma_free);
   nic.dma_free = asked + parameters_.dma_gap;
@@ -334,6 +342,8 @@ SimTime BxiModel::payload_ready(Nic& nic, const Flight& flight, SimTime processe
   const SimTime begin = flight.payload <= parameters_.pci_packet
                             ? nic.read.book_short(asked + parameters_.pci_read, share, packet)
                             : nic.read.book_long(asked + parameters_.pci_read, share);
+  flight.read_asked = asked;
+  flight.read_begin = begin;
   return begin + pci_time(first);
 }
 
@@ -428,7 +438,7 @@ void BxiModel::depart(Flight& flight)
   flight.sent_at = now;
   ++statistics_.messages;
   statistics_.wire_bytes += passage.bytes;
-  queue.free = now + injection + stalled;
+  queue.free = flight.left_at = now + injection + stalled;
   leave_queue(flight, flight.next);
 
   passage.tail = now;
@@ -486,6 +496,8 @@ void BxiModel::travel(Flight& flight)
 void BxiModel::lose(Flight& flight, TransferFailure why)
 {
   ++statistics_.lost;
+  if (context_.observer != nullptr) [[unlikely]]
+    tell_loss(flight);
   if (!parameters_.e2e && why == TransferFailure::corrupted)
     return fail(flight, why);
   schedule(flight, Stage::resend, std::max(context_.timeline.now(), flight.sent_at + parameters_.e2e_timeout));
@@ -499,6 +511,8 @@ void BxiModel::arrive(Flight& flight)
   if (flight.passage.corrupted)
     return lose(flight, TransferFailure::corrupted); // the receiver's check finds it
   if (flight.received) {                             // the payload had arrived, its ack had not
+    if (context_.observer != nullptr) [[unlikely]]
+      tell_duplicate(flight);
     flight.posted = context_.timeline.now();
     return await_acknowledgement(flight);
   }
@@ -551,6 +565,7 @@ void BxiModel::match(Flight& flight, SimTime& engine)
   const SimTime searching = static_cast<SimTime>(transfer.searched) * parameters_.search;
   engine += searching;
   const SimTime matched = now + searching;
+  flight.matched = matched;
   const std::uint64_t bytes = transfer.deposit;
   const bool atomic = flight.kind == TransferKind::atomic || flight.kind == TransferKind::fetch_atomic;
   if (bytes == 0) {
@@ -569,6 +584,7 @@ void BxiModel::match(Flight& flight, SimTime& engine)
     const SimTime begin = bytes <= parameters_.pci_packet ? nic.write.book_short(matched, share, packet)
                                                           : nic.write.book_long(matched, share);
     flight.posted = std::max(begin + pci_time(bytes), last_packet_in + pci_time(last));
+    flight.write_begin = begin;
   }
   if (atomic)
     flight.posted += parameters_.atomic_time;
@@ -580,6 +596,8 @@ void BxiModel::deliver(Flight& flight)
   Transfer& transfer = *flight.transfer;
   TransferClient& client = *transfer.client;
   const SimTime posted = flight.posted;
+  if (context_.observer != nullptr) [[unlikely]]
+    tell_arrival(flight);
   if (!flight.source_told && !parameters_.e2e) {
     flight.source_told = true;
     client.source_read(transfer);
@@ -603,7 +621,11 @@ void BxiModel::await_acknowledgement(Flight& flight)
     return schedule(flight, Stage::acknowledged, context_.timeline.now());
   SimTime arrival = 0;
   const platform::Route& back = context_.platform.route(flight.target, flight.source);
-  if (!fabric_.control(back, flight.posted + parameters_.ack_time, arrival))
+  const SimTime sent = flight.posted + parameters_.ack_time;
+  const bool arrives = fabric_.control(back, sent, arrival);
+  if (context_.observer != nullptr) [[unlikely]]
+    tell_acknowledgement(flight, sent, arrives ? arrival : sent, arrives ? StageOutcome::done : StageOutcome::lost);
+  if (!arrives)
     return lose(flight, TransferFailure::undeliverable);
   schedule(flight, Stage::acknowledged, arrival + parameters_.rx_time);
 }
@@ -688,6 +710,106 @@ void BxiModel::recycle(Flight& flight)
   flights_.give(flight);
 }
 
+// ---- Telling the observer ----
+
+// All of a message that has come, at once and last: the way there pays one test.
+void BxiModel::tell_arrival(Flight& flight)
+{
+  const Transfer& transfer = *flight.transfer;
+  tell_departure(flight);
+  tell_message(flight, flight.passage.tail, StageOutcome::done);
+  const SimTime seen = flight.matched - static_cast<SimTime>(transfer.searched) * parameters_.search;
+  tell(flight, StageKind::receive, flight.payload, std::max(flight.sent_at, seen - parameters_.rx_time),
+       flight.matched);
+  if (transfer.deposit > 0 && parameters_.pci)
+    tell(flight, StageKind::payload_write, transfer.deposit, flight.write_begin, context_.timeline.now());
+}
+
+void BxiModel::tell_loss(Flight& flight)
+{
+  if (flight.received && flight.posted >= flight.sent_at)
+    return; // not sent again since it came: it is the end-to-end acknowledgement that was lost
+  tell_departure(flight);
+  tell_message(flight, context_.timeline.now(), StageOutcome::lost);
+}
+
+void BxiModel::tell_duplicate(Flight& flight)
+{
+  tell_departure(flight);
+  tell_message(flight, flight.passage.tail, StageOutcome::duplicate);
+}
+
+// What one copy of a message went through before it left.
+void BxiModel::tell_departure(Flight& flight)
+{
+  const bool first = flight.retries == 0;
+  if (first)
+    flight.observed = context_.observer->started(*flight.transfer);
+  if (first && flight.from_host && parameters_.pci) {
+    const bool stored = flight.payload > 0 && flight.payload <= parameters_.pio_max;
+    const SimTime written = flight.command_at - (stored ? pci_time(flight.payload) : SimTime{0});
+    const SimTime issued = written - parameters_.pci_latency;
+    tell(flight, StageKind::command, 0, issued, written);
+    if (stored)
+      tell(flight, StageKind::pio_payload, flight.payload, issued, flight.command_at);
+  }
+  if (reads_payload(flight) && parameters_.pci) {
+    tell(flight, StageKind::dma_request, 0, flight.read_asked, flight.read_asked + parameters_.pci_read);
+    tell(flight, StageKind::dma_payload, flight.payload, flight.read_begin,
+         flight.read_begin + pci_time(flight.payload));
+  }
+  tell(flight, StageKind::queue, flight.payload, std::min(flight.command_at, flight.sent_at), flight.sent_at);
+  tell(flight, StageKind::transmit, flight.passage.bytes, flight.sent_at, flight.left_at);
+}
+
+void BxiModel::tell(const Flight& flight, StageKind kind, std::uint64_t bytes, SimTime start, SimTime end) const
+{
+  const bool receiving = kind == StageKind::receive || kind == StageKind::payload_write;
+  const NodeIndex node = receiving ? flight.target : flight.source;
+  context_.observer->stage({.kind = kind,
+                            .service = flight.queue % 2 != 0,
+                            .response = is_response(flight.kind),
+                            .node = node,
+                            .peer = node,
+                            .transfer = flight.observed,
+                            .initiator_process = flight.initiator_process,
+                            .target_process = flight.target_process,
+                            .bytes = bytes,
+                            .start = start,
+                            .end = end});
+}
+
+void BxiModel::tell_message(const Flight& flight, SimTime end, StageOutcome outcome) const
+{
+  context_.observer->stage({.kind = StageKind::message,
+                            .outcome = outcome,
+                            .service = flight.queue % 2 != 0,
+                            .response = is_response(flight.kind),
+                            .node = flight.source,
+                            .peer = flight.target,
+                            .transfer = flight.observed,
+                            .initiator_process = flight.initiator_process,
+                            .target_process = flight.target_process,
+                            .bytes = flight.payload,
+                            .start = flight.sent_at,
+                            .end = std::max(end, flight.sent_at)});
+}
+
+void BxiModel::tell_acknowledgement(const Flight& flight, SimTime start, SimTime end, StageOutcome outcome) const
+{
+  context_.observer->stage({.kind = StageKind::acknowledgement,
+                            .outcome = outcome,
+                            .service = flight.queue % 2 != 0,
+                            .response = true,
+                            .node = flight.target,
+                            .peer = flight.source,
+                            .transfer = flight.observed,
+                            .initiator_process = flight.initiator_process,
+                            .target_process = flight.target_process,
+                            .start = start,
+                            .end = end});
+}
+
 // ---- Events ----
 
 void BxiModel::write_to_host(NodeIndex node, WriteKind kind, HostWrite& write)
@@ -695,6 +817,12 @@ void BxiModel::write_to_host(NodeIndex node, WriteKind kind, HostWrite& write)
   Nic& nic = nics_[node];
   const SimTime gap = kind == WriteKind::full_event ? parameters_.event_gap : parameters_.counter_gap;
   nic.events_free = std::max(nic.events_free, cause()) + gap;
+  if (context_.observer != nullptr && parameters_.pci) [[unlikely]]
+    context_.observer->stage({.kind = StageKind::event,
+                              .node = node,
+                              .peer = node,
+                              .start = nic.events_free,
+                              .end = nic.events_free + parameters_.pci_latency});
   nic.writes.post(context_.timeline, nic.events_free + parameters_.pci_latency, write);
 }
 

@@ -10,6 +10,7 @@
 #include "net_models/core/host_writes.h"
 #include "net_models/core/pool.h"
 #include "net_models/model.h"
+#include "net_models/observer.h"
 
 namespace umwelt::net
 {
@@ -57,7 +58,7 @@ private:
   // Sending.
   void enqueue(Flight& flight);
   void prepare(Nic& nic, Queue& queue);
-  SimTime payload_ready(Nic& nic, const Flight& flight, SimTime processed);
+  SimTime payload_ready(Nic& nic, Flight& flight, SimTime processed);
   void inject(Flight& flight);
   bool acquire_credits(Flight& flight);
   void depart(Flight& flight);
@@ -88,6 +89,16 @@ private:
   [[nodiscard]] SimTime pci_time(std::uint64_t bytes) const;
   [[nodiscard]] SimTime stall(std::uint64_t bytes) const;
   [[nodiscard]] SimTime cause() const;
+
+  // For the observer; callers make sure that there is one.
+  [[gnu::cold]] void tell_arrival(Flight& flight);
+  [[gnu::cold]] void tell_departure(Flight& flight);
+  [[gnu::cold]] void tell_loss(Flight& flight);
+  [[gnu::cold]] void tell_duplicate(Flight& flight);
+  void tell(const Flight& flight, StageKind kind, std::uint64_t bytes, SimTime start, SimTime end) const;
+  void tell_message(const Flight& flight, SimTime end, StageOutcome outcome) const;
+  [[gnu::cold]] void tell_acknowledgement(const Flight& flight, SimTime start, SimTime end, StageOutcome outcome) const;
+
   [[nodiscard]] std::uint64_t wire_bytes(std::uint64_t payload) const;
   Credit& node_credit(const Flight& flight);
   Credit& process_credit(const Flight& flight);

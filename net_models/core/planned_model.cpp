@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "net_models/observer.h"
 #include "platforms/platform.h"
 
 namespace umwelt::net
@@ -35,6 +36,7 @@ bool PlannedModel::start(Transfer& transfer)
   flight.header_told = false;
   keep_order(transfer, flight.plan);
   transfer.state = &flight;
+  flight.started = timeline().now();
   schedule_next(flight);
   return true;
 }
@@ -62,11 +64,29 @@ void PlannedModel::advance(Flight& flight)
       flight.plan.last_byte = timeline().now();
   }
   if (flight.header_told && flight.source_told && flight.plan.last_byte <= timeline().now()) {
+    if (context_.observer != nullptr) [[unlikely]]
+      tell(flight);
     flights_.give(flight);
     transfer.client->delivered(transfer);
     return;
   }
   schedule_next(flight);
+}
+
+void PlannedModel::tell(const Flight& flight) const
+{
+  const Transfer& transfer = *flight.transfer;
+  context_.observer->stage({.kind = StageKind::message,
+                            .service = transfer.service,
+                            .response = is_response(transfer.kind),
+                            .node = transfer.source,
+                            .peer = transfer.target,
+                            .transfer = context_.observer->started(transfer),
+                            .initiator_process = transfer.initiator_process,
+                            .target_process = transfer.target_process,
+                            .bytes = transfer.payload,
+                            .start = flight.started,
+                            .end = flight.plan.last_byte});
 }
 
 void PlannedModel::write_to_host(NodeIndex node, WriteKind kind, HostWrite& write)

@@ -42,12 +42,14 @@ private:
     Plan plan;
     bool source_told = false;
     bool header_told = false;
+    SimTime started = 0; // for the observer
     void fire() override { model->advance(*this); }
   };
 
   void advance(Flight& flight);
   void schedule_next(Flight& flight);
   void keep_order(const Transfer& transfer, Plan& plan);
+  void tell(const Flight& flight) const;
 
   ModelContext context_;
   sim::Pool<Flight> flights_;

@@ -44,6 +44,7 @@ bool FlowModel::start(Transfer& transfer)
   flight.header_told = false;
   flight.carried = false;
   transfer.state = &flight;
+  flight.started = context_.timeline.now();
   schedule(flight, Stage::inject, context_.timeline.now() + parameters_.overhead);
   return true;
 }
@@ -63,6 +64,8 @@ void FlowModel::advance(Flight& flight)
   case Stage::done:
     return finish(flight);
   case Stage::failed:
+    if (context_.observer != nullptr) [[unlikely]]
+      tell(flight, StageOutcome::lost);
     flights_.give(flight);
     return transfer.client->failed(transfer, TransferFailure::undeliverable);
   }
@@ -147,9 +150,28 @@ bool FlowModel::advance_external(SimTime limit)
 void FlowModel::finish(Flight& flight)
 {
   Transfer& transfer = *flight.transfer;
+  if (context_.observer != nullptr) [[unlikely]]
+    tell(flight, StageOutcome::done);
   flights_.give(flight);
   transfer.client->source_read(transfer);
   transfer.client->delivered(transfer);
+}
+
+void FlowModel::tell(const Flight& flight, StageOutcome outcome) const
+{
+  const Transfer& transfer = *flight.transfer;
+  context_.observer->stage({.kind = StageKind::message,
+                            .outcome = outcome,
+                            .service = transfer.service,
+                            .response = is_response(transfer.kind),
+                            .node = transfer.source,
+                            .peer = transfer.target,
+                            .transfer = context_.observer->started(transfer),
+                            .initiator_process = transfer.initiator_process,
+                            .target_process = transfer.target_process,
+                            .bytes = transfer.payload,
+                            .start = flight.started,
+                            .end = context_.timeline.now()});
 }
 
 void FlowModel::write_to_host(NodeIndex node, WriteKind, HostWrite& write)

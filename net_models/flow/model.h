@@ -13,6 +13,7 @@
 #include "net_models/core/pool.h"
 #include "net_models/flow/parameters.h"
 #include "net_models/model.h"
+#include "net_models/observer.h"
 
 namespace umwelt::net
 {
@@ -39,6 +40,7 @@ private:
     bool header_told = false;
     bool carried = false; // the last byte is at the target
     SimTime header_at = 0;
+    SimTime started = 0; // for the observer
     void fire() override { model->advance(*this); }
   };
 
@@ -47,6 +49,7 @@ private:
   void begin_waiting();
   void schedule(Flight& flight, Stage stage, SimTime when);
   void finish(Flight& flight);
+  void tell(const Flight& flight, StageOutcome outcome) const;
   [[nodiscard]] SimTime simgrid_now() const;
 
   ModelContext context_;
