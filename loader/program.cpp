@@ -41,9 +41,11 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
   return {};
 }
 
-std::string search_path(const std::string& name, const std::string& path, const std::string& folder)
+std::string search_path(const std::string& name, const std::string& path, const std::string& folder,
+                        const std::string& own_programs)
 {
-  std::istringstream elements(path.empty() ? "/usr/local/bin:/bin:/usr/bin" : path);
+  std::istringstream elements((path.empty() ? "/usr/local/bin:/bin:/usr/bin" : path) +
+                              (own_programs.empty() ? "" : ":" + own_programs));
   std::string blocked;
   for (std::string element; std::getline(elements, element, ':');) {
     const fs::path candidate = fs::path(folder) / (element.empty() ? "." : element) / name;
@@ -63,10 +65,11 @@ std::string search_path(const std::string& name, const std::string& path, const 
       fmt::format("{}: no such program in PATH ({}). Next step: give its path, for example ./{}", name, path, name));
 }
 
-std::string locate(const std::string& name, const std::vector<std::string>& environment, const std::string& folder)
+std::string locate(const std::string& name, const std::vector<std::string>& environment, const std::string& folder,
+                   const std::string& own_programs)
 {
   if (name.find('/') == std::string::npos)
-    return search_path(name, variable(environment, "PATH"), folder);
+    return search_path(name, variable(environment, "PATH"), folder, own_programs);
   const std::string path = (fs::path(folder) / name).lexically_normal();
   struct stat status {
   };
@@ -220,11 +223,11 @@ std::vector<Library> parse_list(const std::string& path, const std::string& outp
 } // namespace
 
 Program find_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                     const std::string& folder)
+                     const std::string& folder, const std::string& own_programs)
 {
   Program program;
   program.argv = argv;
-  program.path = locate(argv.front(), environment, folder);
+  program.path = locate(argv.front(), environment, folder, own_programs);
   constexpr int deepest = 5; // scripts of scripts, as Linux allows
   for (int depth = 0; const auto shebang = read_shebang(program.path); ++depth) {
     if (depth == deepest)
@@ -235,7 +238,7 @@ Program find_program(const std::vector<std::string>& argv, const std::vector<std
     words.push_back(depth == 0 ? program.path : program.argv.front());
     words.insert(words.end(), program.argv.begin() + 1, program.argv.end());
     try {
-      program.path = locate(shebang->interpreter, environment, folder);
+      program.path = locate(shebang->interpreter, environment, folder, own_programs);
     } catch (const Refusal& refusal) {
       throw Refusal(refusal.kind(),
                     fmt::format("{}: script whose interpreter cannot be used: {}", argv.front(), refusal.what()));

@@ -33,8 +33,8 @@ struct Program {
 };
 
 // `argv`: program name or path and its arguments. The name is looked up as execvp(3) does, with the PATH of
-// `environment` ("NAME=value" strings), relative to `folder`. Throws Refusal.
+// `environment` ("NAME=value" strings), relative to `folder`, and at last in `own_programs`. Throws Refusal.
 Program find_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                     const std::string& folder);
+                     const std::string& folder, const std::string& own_programs = {});
 
 } // namespace umwelt::loader

@@ -6,9 +6,9 @@ namespace umwelt::launch
 
 Installation find_installation()
 {
-  const std::filesystem::path prefix = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path();
-  const std::filesystem::path libraries = prefix / UMWELT_LIBDIR / "umwelt";
-  return {libraries / "libumwelt-preload.so", libraries, libraries / "openmpi"};
+  const std::filesystem::path programs = std::filesystem::canonical("/proc/self/exe").parent_path();
+  const std::filesystem::path libraries = programs.parent_path() / UMWELT_LIBDIR / "umwelt";
+  return {programs, libraries / "libumwelt-preload.so", libraries, libraries / "openmpi"};
 }
 
 } // namespace umwelt::launch

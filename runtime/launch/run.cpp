@@ -82,7 +82,7 @@ job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index,
   for (const auto& [name, value] : program.exports)
     job::set_variable(plan.environment, name, value);
   add_library_folder(plan.environment, installation.libraries);
-  plan.program = loader::find_program(program.argv, plan.environment, plan.folder);
+  plan.program = loader::find_program(program.argv, plan.environment, plan.folder, installation.programs);
 
   std::vector<std::string> needed;
   fs::path mpi;
