@@ -30,19 +30,30 @@ void umw_standard_streams(void)
 
 UMW_PUBLIC ssize_t read(int fd, void* buffer, size_t size)
 {
-  return UMW_REAL(read)(translate(fd), buffer, size);
+  const int own = translate(fd);
+  ssize_t result;
+  do
+    result = UMW_REAL(read)(own, buffer, size);
+  while (result < 0 && umw_pmi_read_again(own));
+  return result;
 }
 
 UMW_PUBLIC ssize_t readv(int fd, const struct iovec* parts, int count)
 {
-  return UMW_REAL(readv)(translate(fd), parts, count);
+  const int own = translate(fd);
+  ssize_t result;
+  do
+    result = UMW_REAL(readv)(own, parts, count);
+  while (result < 0 && umw_pmi_read_again(own));
+  return result;
 }
 
-/* Another thread of the rank may wait for what was written. */
-static ssize_t written(ssize_t result)
+/* The launcher, or another thread of the rank, may wait for what was written. */
+static ssize_t written(int fd, ssize_t result)
 {
   if (!umw_gate)
     return result;
+  umw_pmi_written(fd);
   ++umw_gate->wakes;
   if (umw_descriptor_waiters > 0)
     umw_thread_wake(0);
@@ -51,12 +62,14 @@ static ssize_t written(ssize_t result)
 
 UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
 {
-  return written(UMW_REAL(write)(translate(fd), buffer, size));
+  const int own = translate(fd);
+  return written(own, UMW_REAL(write)(own, buffer, size));
 }
 
 UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
 {
-  return written(UMW_REAL(writev)(translate(fd), parts, count));
+  const int own = translate(fd);
+  return written(own, UMW_REAL(writev)(own, parts, count));
 }
 
 UMW_PUBLIC int close(int fd)

@@ -77,6 +77,10 @@ int umw_raise(int number);
 /* wait_fds.c: threads of the rank that wait for a descriptor */
 extern int umw_descriptor_waiters;
 
+/* pmi/pmi.c */
+void umw_pmi_written(int fd);    /* the program has written to `fd` */
+bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_FD, and there is something by now */
+
 /* files.c */
 const char* umw_program_path(const char* path); /* the program's path if `path` names /proc/self/exe, else `path` */
 void umw_standard_streams(void);

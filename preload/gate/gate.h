@@ -108,6 +108,8 @@ struct umw_gate {
   const char* session_folder;        /* for temporary files of the job on this node; removed after the run */
   int32_t app, app_ranks;            /* MPMD: application context, its number of ranks */
   int32_t standard_fds[3];           /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
+  int32_t pmi_fd;                    /* the descriptor the environment calls PMI_FD; -1: none */
+  uint64_t pmi_inode, pmi_device;    /* by which its copies are recognised */
   uint64_t random_seed;              /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal; /* set by the shim */
   void* runtime;                     /* the runtime's own */

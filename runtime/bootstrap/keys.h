@@ -39,11 +39,38 @@ public:
     return found == committed_[rank].end() ? nullptr : &found->second;
   }
 
+  // --- keys of the job as a whole: PMI's, which belong to no rank and are there for everybody at once ---
+  struct Published {
+    std::string key, value;
+  };
+  // False: there is such a key already; the first stays.
+  bool publish(std::string key, std::string value)
+  {
+    if (!published_index_.try_emplace(key, published_.size()).second)
+      return false;
+    published_.push_back({std::move(key), std::move(value)});
+    return true;
+  }
+  [[nodiscard]] const std::string* find(const std::string& key) const
+  {
+    const auto found = published_index_.find(key);
+    return found == published_index_.end() ? nullptr : &published_[found->second].value;
+  }
+  // In the order of publication; null beyond the last.
+  [[nodiscard]] const Published* published(int index) const
+  {
+    return index >= 0 && static_cast<std::size_t>(index) < published_.size()
+               ? &published_[static_cast<std::size_t>(index)]
+               : nullptr;
+  }
+
 private:
   using Space = std::unordered_map<std::string, std::string>;
   std::vector<Space> committed_;
   std::vector<Space> pending_;
   std::vector<bool> has_committed_;
+  std::vector<Published> published_;
+  std::unordered_map<std::string, std::size_t> published_index_;
 };
 
 } // namespace umwelt::bootstrap

@@ -71,6 +71,7 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_umw_yield:
   case UMW_OP_umw_thread_wait:
   case UMW_OP_umw_descriptor_wait:
+  case UMW_OP_umw_pmi_wait:
     return true;
   default:
     return false;

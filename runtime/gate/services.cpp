@@ -11,6 +11,7 @@
 
 #include "loader/stub.h"
 #include "runtime/job/job.h"
+#include "runtime/job/pmi_socket.h"
 #include "runtime/job/rank.h"
 
 namespace umwelt::gate::services
@@ -60,7 +61,7 @@ int umw_exit(Rank& rank, int status, int kind, const char* message)
   case UMW_EXIT_SIGNAL:
     rank.job.died(rank, status, nullptr, nullptr);
   case UMW_EXIT_ABORT:
-    rank.job.aborted(rank, status, message);
+    rank.job.aborted(rank, status, "MPI_Abort", message);
   default:
     rank.job.exited(rank, status);
   }
@@ -124,6 +125,18 @@ std::int64_t umw_key_get(Rank& rank, int whose, const char* key, void* buffer, s
 int umw_fence(Rank& rank, int)
 {
   rank.job.fence(rank);
+  return 0;
+}
+
+int umw_pmi_serve(Rank& rank, int)
+{
+  rank.pmi->serve();
+  return 0;
+}
+
+int umw_pmi_wait(Rank& rank, int)
+{
+  rank.pmi->wait();
   return 0;
 }
 

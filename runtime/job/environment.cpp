@@ -53,6 +53,9 @@ void add_launcher_variables(Environment& environment, const Rank& rank)
   set_variable(environment, "SLURM_JOBID", "1");
   set_variable(environment, "SLURM_STEP_ID", "0");
   set_variable(environment, "SLURM_NODELIST", gate.node_list);
+  number("PMI_FD", gate.pmi_fd);
+  number("PMI_RANK", gate.rank);
+  number("PMI_SIZE", gate.ranks);
   number("OMPI_COMM_WORLD_RANK", gate.rank);
   number("OMPI_COMM_WORLD_SIZE", gate.ranks);
   number("OMPI_COMM_WORLD_LOCAL_RANK", gate.local_rank);

@@ -17,7 +17,7 @@ void set_variable(Environment& environment, std::string_view name, std::string_v
 void unset_variable(Environment& environment, std::string_view name);
 [[nodiscard]] const char* variable(const Environment& environment, std::string_view name); // null if unset
 
-// What a launcher tells each rank: PMIx namespace and rank, what makes Open MPI believe in a resource manager (it would start
+// What a launcher tells each rank: PMIx namespace and rank, the same for PMI-1, what makes Open MPI believe in a resource manager (it would start
 // a daemon otherwise), and the variables mpirun sets for scripts.
 void add_launcher_variables(Environment& environment, const Rank& rank);
 

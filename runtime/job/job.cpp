@@ -26,6 +26,7 @@
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/dispatch.h"
 #include "runtime/job/environment.h"
+#include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/process.h"
 
@@ -119,6 +120,10 @@ void Job::make_ranks()
     make_rank(*ranks_.back());
   }
   running_ = ranks_.size();
+  std::vector<std::uint32_t> nodes;
+  for (const auto& rank : ranks_)
+    nodes.push_back(rank->node);
+  keys_.publish("PMI_process_mapping", bootstrap::process_mapping(nodes));
 }
 
 void Job::make_rank(Rank& rank)
@@ -177,6 +182,8 @@ void Job::make_rank(Rank& rank)
   for (std::size_t i = 0; i < lead_to.size(); ++i)
     gate.standard_fds[i] = fcntl(lead_to[i], F_DUPFD_CLOEXEC, 3);
 
+  rank.pmi = std::make_unique<PmiSocket>(
+      rank, bootstrap::PmiFacts{fmt::format("kvs_{}", gate.job_name), plan_.placement.ranks.size(), gate.app}, keys_);
   rank.folder = folders_[place.program];
   rank.environment = program.environment;
   add_launcher_variables(rank.environment, rank);
@@ -256,6 +263,7 @@ void Job::finish(Rank& rank)
   rank.phase = Rank::Phase::ended;
   rank.finished = timeline_.now();
   rank.portals->detach();
+  rank.pmi->close();
   rank.output->pass_on(true);
   --running_;
   polling_.progress();
@@ -310,15 +318,14 @@ void Job::died(Rank& rank, int signal, const siginfo_t* information, const ucont
   leave_world(rank);
 }
 
-void Job::aborted(Rank& rank, int status, const char* message)
+void Job::aborted(Rank& rank, int status, const char* call, const char* message)
 {
   const int code = (status & 0xff) != 0 ? status & 0xff : 1;
   rank.end.status = code;
   finish(rank);
-  fail(code, fmt::format("{} called MPI_Abort", rank.title()),
-       fmt::format("{} called MPI_Abort (PMIx_Abort) with code {} at {}; the job is ended{}{}", rank.title(), status,
-                   simulated_now(), message != nullptr && *message != '\0' ? ": " : "",
-                   message != nullptr ? message : ""));
+  fail(code, fmt::format("{} called {}", rank.title(), call),
+       fmt::format("{} called {} with code {} at {}; the job is ended{}{}", rank.title(), call, status, simulated_now(),
+                   message != nullptr && *message != '\0' ? ": " : "", message != nullptr ? message : ""));
   leave_world(rank);
 }
 
@@ -356,22 +363,27 @@ Rank* Job::current() const
 
 void Job::fence(Rank& rank)
 {
-  keys_.commit(static_cast<std::size_t>(rank.index));
-  const SimTime begin = timeline_.now();
-  if (fence_.arrive()) {
-    const std::vector<Rank*> others = std::exchange(in_fence_, {});
-    scheduler_.sleep(bootstrap::fence_time(static_cast<std::uint64_t>(rank.gate.nodes)));
-    rank.statistics.waiting += timeline_.now() - begin;
-    for (Rank* other : others) {
-      other->in_fence = false;
-      other->notify_all();
-    }
-    return;
-  }
-  in_fence_.push_back(&rank);
   rank.in_fence = true;
+  arrive_at_fence(rank);
   while (rank.in_fence)
     rank.wait(sim::never);
+}
+
+void Job::arrive_at_fence(Rank& rank)
+{
+  keys_.commit(static_cast<std::size_t>(rank.index));
+  if (fence_.arrive())
+    timeline_.schedule_in(fence_over_, bootstrap::fence_time(static_cast<std::uint64_t>(rank.gate.nodes)));
+}
+
+void Job::fence_over()
+{
+  polling_.progress();
+  for (const auto& rank : ranks_) {
+    rank->in_fence = false;
+    rank->pmi->fence_over();
+    rank->notify_all();
+  }
 }
 
 void Job::lock_loader(Rank& rank)

@@ -14,6 +14,7 @@
 #include "net_models/model.h"
 #include "runtime/bootstrap/fence.h"
 #include "runtime/bootstrap/keys.h"
+#include "runtime/bootstrap/pmi.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/cpu.h"
 #include "runtime/job/message_counter.h"
@@ -55,7 +56,8 @@ public:
   [[nodiscard]] Rank* current() const;
 
   // --- services of the gate ---
-  void fence(Rank& rank);
+  void fence(Rank& rank);           // returns when all ranks have arrived
+  void arrive_at_fence(Rank& rank); // returns at once
   void lock_loader(Rank& rank);
   void unlock_loader(Rank& rank);
   [[nodiscard]] bool loading(const Rank& rank) const { return loader_owner_ == &rank; }
@@ -73,7 +75,7 @@ public:
   void started(Rank& rank);
   [[noreturn]] void exited(Rank& rank, int status);
   [[noreturn]] void died(Rank& rank, int signal, const siginfo_t* information, const ucontext_t* context);
-  [[noreturn]] void aborted(Rank& rank, int status, const char* message);
+  [[noreturn]] void aborted(Rank& rank, int status, const char* call, const char* message);
   void warn(const Rank& rank, const std::string& text); // once per text
   // -vv: a line for every call that reaches the runtime.
   [[nodiscard]] bool traces_calls() const { return plan_.options.verbosity >= 2; }
@@ -92,6 +94,7 @@ private:
   void load(Rank& rank);
   [[noreturn]] void leave_world(Rank& rank);
   void finish(Rank& rank);
+  void fence_over();
   void fail(int exit_code, const std::string& ending, const std::string& text);
   bool stalled();
   [[nodiscard]] std::string where_everyone_is();
@@ -114,7 +117,11 @@ private:
   MessageCounter counter_;
   bootstrap::Keys keys_;
   bootstrap::Fence fence_;
-  std::vector<Rank*> in_fence_;
+  struct FenceOver final : sim::Event {
+    explicit FenceOver(Job& j) : job(j) {}
+    void fire() override { job.fence_over(); }
+    Job& job;
+  } fence_over_{*this};
   observe::Progress progress_;
   std::set<std::string> warned_;
   std::vector<std::string> copies_; // stub of each program's private copy

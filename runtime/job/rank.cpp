@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/job/job.h"
+#include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 
 namespace umwelt::job

@@ -25,6 +25,7 @@ namespace umwelt::job
 {
 
 class Job;
+class PmiSocket;
 class StandardOutput;
 using sim::SimTime;
 
@@ -87,6 +88,7 @@ public:
   std::string session_folder;
   std::shared_ptr<Folder> folder; // working directory; ranks that have not left it share one
   std::unique_ptr<StandardOutput> output;
+  std::unique_ptr<PmiSocket> pmi;
 
   loader::Donor donor;
   loader::Namespace objects;

@@ -45,6 +45,29 @@ TEST(KeysTest, WhatTheRuntimeTellsIsNoCommitOfTheRank)
   EXPECT_EQ(*keys.get(0, 0, "umwelt.host"), "bxi0");
 }
 
+TEST(KeysTest, WhatIsPublishedIsThereForEverybodyOnce)
+{
+  Keys keys(2);
+  EXPECT_TRUE(keys.publish("key", "first"));
+  EXPECT_FALSE(keys.publish("key", "second"));
+  ASSERT_NE(keys.find("key"), nullptr);
+  EXPECT_EQ(*keys.find("key"), "first");
+  EXPECT_EQ(keys.find("other"), nullptr);
+  EXPECT_EQ(keys.get(0, 0, "key"), nullptr) << "it belongs to no rank";
+}
+
+TEST(KeysTest, WhatIsPublishedIsListedInOrder)
+{
+  Keys keys(1);
+  keys.publish("b", "1");
+  keys.publish("a", "2");
+  ASSERT_NE(keys.published(1), nullptr);
+  EXPECT_EQ(keys.published(0)->key, "b");
+  EXPECT_EQ(keys.published(1)->value, "2");
+  EXPECT_EQ(keys.published(2), nullptr);
+  EXPECT_EQ(keys.published(-1), nullptr);
+}
+
 TEST(FenceTest, TheLastOneCompletesTheRound)
 {
   Fence fence(3);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * PMI_FD, the descriptor over which a launcher's PMI-1 clients talk to it (runtime/job/pmi_socket.h is the other end). It is
+ * a non-blocking socket; what the program takes for a blocking read waits at the gate. It is told from other descriptors
+ * by its inode, so that copies made with dup or fcntl are recognised too.
+ */
+#include "preload/shim.h"
+
+#include <sys/stat.h>
+
+static bool is_pmi(int fd)
+{
+  struct stat status;
+  return umw_gate && umw_gate->pmi_fd >= 0 && fstat(fd, &status) == 0 && status.st_ino == umw_gate->pmi_inode &&
+         status.st_dev == umw_gate->pmi_device;
+}
+
+void umw_pmi_written(int fd)
+{
+  const int before = errno;
+  if (is_pmi(fd))
+    umw_pmi_serve(0);
+  errno = before;
+}
+
+bool umw_pmi_read_again(int fd)
+{
+  const int before = errno;
+  if (before == EAGAIN && is_pmi(fd)) {
+    umw_pmi_wait(0);
+    return true;
+  }
+  errno = before;
+  return false;
+}

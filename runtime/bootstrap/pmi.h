@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// PMI-1 as its "simple" clients speak it (MPICH's simple_pmi.c, Portals, Sandia OpenSHMEM): lines of name=value pairs on the
+// descriptor PMI_FD, one answer per request. This is the launcher's side of one rank's conversation, without any socket:
+// bytes in, what to send and to do out. The words are those of MPICH's Hydra, which the clients were written against.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "net_models/core/time.h"
+#include "runtime/bootstrap/keys.h"
+
+namespace umwelt::bootstrap
+{
+
+// Limits told to clients (get_maxes). A line of a client is at most longest_line bytes; MPICH's clients use 1024.
+inline constexpr std::size_t kvs_name_max = 256;
+inline constexpr std::size_t key_max = 64;
+inline constexpr std::size_t value_max = 1024;
+inline constexpr std::size_t longest_line = 4096;
+
+// One request and its answer: two messages over a socket of the node and a daemon that must be woken (an estimate). Never
+// 0: a rank that asks for a key until it is there must let time pass.
+inline constexpr sim::SimTime request_time = 20 * sim::microsecond;
+
+// What a client can ask about its job.
+struct PmiFacts {
+  std::string kvs_name;
+  std::size_t ranks = 1;
+  int app = 0;
+};
+
+// Where the ranks are, under the key PMI_process_mapping: (vector,(first node, number of nodes, ranks on each),...), the
+// ranks in order. MPICH's clients look for it.
+[[nodiscard]] std::string process_mapping(const std::vector<std::uint32_t>& node_of_rank);
+
+class PmiSession
+{
+public:
+  // What a client's bytes came to.
+  struct Reply {
+    std::string answer;       // to be sent
+    bool barrier = false;     // it has entered the barrier; barrier_out() answers
+    bool request = false;     // at least one request was answered
+    std::optional<int> abort; // it ends the job with this exit code
+    std::string complaint;    // what it sent that no client should: for the log
+    bool broken = false;      // nothing more can be made of it: the connection is to be closed
+  };
+
+  PmiSession(PmiFacts facts, Keys& keys) : facts_(std::move(facts)), keys_(keys) {}
+
+  // Takes any bytes, in pieces of any size.
+  [[nodiscard]] Reply receive(std::string_view bytes);
+  [[nodiscard]] bool in_barrier() const { return in_barrier_; }
+  // Everybody has arrived; returns what tells the client.
+  [[nodiscard]] std::string barrier_out();
+
+private:
+  class Request;
+  void serve(std::string_view line, Reply& reply);
+  [[nodiscard]] std::string put(const Request& request);
+  [[nodiscard]] std::string get(const Request& request) const;
+  [[nodiscard]] std::string get_by_index(const Request& request) const;
+
+  const PmiFacts facts_;
+  Keys& keys_;
+  std::string line_; // begun, not ended
+  bool in_barrier_ = false;
+  bool in_spawn_ = false; // between mcmd=spawn and endcmd
+};
+
+} // namespace umwelt::bootstrap
