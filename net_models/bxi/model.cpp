@@ -51,6 +51,8 @@ struct BxiModel::Flight final : TransferState, sim::Event {
   bool holds_entry = false; // of the end-to-end table
   bool holds_node_credit = false;
   bool holds_process_credit = false;
+  bool credited = false;  // has all it needs
+  bool set_aside = false; // until the request before it in its flow is credited
   std::uint32_t retries = 0;
 
   SimTime command_at = 0; // date from which the NIC can look at the command
@@ -270,6 +272,8 @@ bool BxiModel::start(Transfer& transfer)
   flight.source_told = false;
   flight.received = false;
   flight.parked = false;
+  flight.credited = false;
+  flight.set_aside = false;
   flight.retries = 0;
   flight.passage = {};
   flight.passage.route = &context_.platform.route(transfer.source, transfer.target);
@@ -385,13 +389,23 @@ bool BxiModel::acquire_credits(Flight& flight)
     --credit.left;
     return holds = true;
   };
-  // In this order for everybody, first come first served: who is ahead in one class is ahead in all, so nobody waits in a circle.
-  return (parameters_.e2e_entries == 0 || flight.holds_entry ||
-          acquire(flight.holds_entry, nics_[flight.source].entries)) &&
-         (parameters_.inflight_node == 0 || flight.holds_node_credit ||
-          acquire(flight.holds_node_credit, node_credit(flight))) &&
-         (parameters_.inflight_process == 0 || flight.holds_process_credit ||
-          acquire(flight.holds_process_credit, process_credit(flight)));
+  // Requests of a flow take their credits in its order: one that has them all may wait at the target for those before it, which
+  // must not wait for what it holds. Across flows, classes are taken in this order by everybody: nobody waits in a circle.
+  if (flight.flow != nullptr && flight.flow_previous != nullptr && !flight.flow_previous->credited) {
+    flight.set_aside = true;
+    return false;
+  }
+  flight.credited = (parameters_.e2e_entries == 0 || flight.holds_entry ||
+                     acquire(flight.holds_entry, nics_[flight.source].entries)) &&
+                    (parameters_.inflight_node == 0 || flight.holds_node_credit ||
+                     acquire(flight.holds_node_credit, node_credit(flight))) &&
+                    (parameters_.inflight_process == 0 || flight.holds_process_credit ||
+                     acquire(flight.holds_process_credit, process_credit(flight)));
+  if (flight.credited && flight.flow != nullptr && flight.flow_next != nullptr && flight.flow_next->set_aside) {
+    flight.flow_next->set_aside = false;
+    enqueue(*flight.flow_next);
+  }
+  return flight.credited;
 }
 
 BxiModel::Credit& BxiModel::node_credit(const Flight& flight)

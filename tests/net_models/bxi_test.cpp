@@ -414,6 +414,32 @@ TEST(Bxi, LossesAndLimitsTogetherStillDeliverEverythingOnce)
   EXPECT_EQ(bxi(bench).in_flight(), 0U);
 }
 
+// A request may not hold what an earlier one of its flow waits for: it would wait for that one at the target.
+TEST(Bxi, LimitsAreTakenInTheOrderOfTheRequests)
+{
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    const unsigned nodes = 2 + seed % 3;
+    const unsigned processes = 1 + seed % 4;
+    Bench bench("bxi", "inflight_node=2,inflight_process=1,e2e_entries=3", nodes);
+    std::mt19937 random(seed);
+    for (int i = 0; i < 1000; ++i) {
+      const bool request = random() % 3 != 0;
+      const NodeIndex from = random() % nodes;
+      const NodeIndex to = random() % nodes;
+      Observed& transfer = bench.transfer(request ? TransferKind::put : TransferKind::ack, 0, from, to);
+      transfer.payload = request ? random() % 3000 : 0;
+      transfer.initiator_process = from * processes + random() % processes;
+      transfer.target_process = to * processes + random() % processes;
+      bench.start(transfer);
+      for (auto events = random() % (seed % 7 * 4 + 1); events > 0; --events)
+        bench.timeline.step();
+    }
+    bench.run();
+    for (const Observed& transfer : bench.all)
+      ASSERT_NE(transfer.done, -1) << "seed " << seed;
+  }
+}
+
 TEST(Bxi, QuickAcknowledgementsTakeNoTime)
 {
   Bench bench("bxi", "quick_ack=on");
