@@ -1,216 +1,40 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Every call with garbage: random handles, indexes, options, sizes and null pointers never crash the engine.
-#include <random>
-
-#include "tests/runtime/portals/support.h"
+#include "tests/runtime/portals/garbage.h"
 
 namespace umwelt::portals::test
 {
 namespace
 {
 
-// What a call may read and write: large enough for every array the calls take.
-struct Scratch {
-  alignas(64) unsigned char bytes[4096] = {};
-};
-
-constexpr std::size_t most_elements = 16; // of an array argument
-constexpr std::size_t arena_size = 4096;  // where descriptors and entries lie
-
-class Garbage
-{
-public:
-  Garbage(std::uint32_t seed, Peer& peer) : random_(seed), peer_(peer) {}
-
-  unsigned pick(unsigned count) { return static_cast<unsigned>(random_() % count); }
-  std::uint64_t number()
-  {
-    switch (pick(4)) {
-    case 0:
-      return random_() * 0x100000001ULL;
-    case 1:
-      return ~std::uint64_t{0} - pick(3);
-    default:
-      return pick(70);
-    }
-  }
-  // Garbage, something that lived, or a well-known constant.
-  ptl_handle_any_t handle()
-  {
-    switch (pick(5)) {
-    case 0:
-      return static_cast<ptl_handle_any_t>(random_());
-    case 1: { // right type, any index and generation
-      constexpr ObjectType types[] = {ObjectType::eq, ObjectType::ct, ObjectType::md,
-                                      ObjectType::le, ObjectType::me, ObjectType::ni};
-      return Handle{types[pick(6)], pick(4), pick(3), pick(6)}.encode();
-    }
-    case 2:
-      return pick(2) ? PTL_EQ_NONE : pick(2) ? PTL_CT_NONE : PTL_INVALID_HANDLE;
-    default:
-      return known_.empty() ? peer_.ni : known_[pick(static_cast<unsigned>(known_.size()))];
-    }
-  }
-  void remember(ptl_handle_any_t handle)
-  {
-    if (known_.size() < 200)
-      known_.push_back(handle);
-    else
-      known_[pick(200)] = handle;
-  }
-  unsigned options() { return pick(3) ? 1U << pick(20) | 1U << pick(20) : static_cast<unsigned>(random_()); }
-  // Start and length of memory that exists; with PTL_IOVEC, of a list of pieces of it.
-  void region(void*& start, ptl_size_t& length, unsigned region_options)
-  {
-    if (region_options & PTL_IOVEC) {
-      for (ptl_iovec_t& piece : pieces_)
-        piece = {arena_.data() + pick(arena_size / 2), pick(arena_size / 2)};
-      start = pieces_;
-      length = pick(5);
-    } else {
-      start = arena_.data();
-      length = pick(arena_size);
-    }
-  }
-
-  // Arguments by type.
-  template <class T> T argument()
-  {
-    if constexpr (std::is_same_v<T, ptl_process_t>) {
-      ptl_process_t id{};
-      id.phys = {static_cast<ptl_nid_t>(number()), static_cast<ptl_pid_t>(number())};
-      if (pick(2))
-        id.rank = pick(3);
-      return id;
-    } else if constexpr (std::is_same_v<T, ptl_ct_event_t>) {
-      return {number(), pick(2) ? 0 : number()};
-    } else if constexpr (std::is_same_v<T, ptl_sr_index_t>) {
-      return static_cast<ptl_sr_index_t>(pick(4)); // C++ allows no more of this enumeration
-    } else if constexpr (std::is_pointer_v<T>) {
-      return pick(8) == 0 ? nullptr : pointer<std::remove_const_t<std::remove_pointer_t<T>>>();
-    } else if constexpr (std::is_same_v<T, std::uint32_t>) { // handles, indexes, options, counts and time-outs alike
-      switch (pick(4)) {
-      case 0:
-        return pick(static_cast<unsigned>(most_elements));
-      case 1:
-        return options();
-      default:
-        return handle();
-      }
-    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
-      return pick(2) ? pick(static_cast<unsigned>(most_elements)) : number();
-    } else {
-      return static_cast<T>(pick(20));
-    }
-  }
-
-private:
-  template <class T> T* pointer()
-  {
-    Scratch& scratch = scratch_[next_++ % std::size(scratch_)];
-    if constexpr (std::is_void_v<T>) {
-      return scratch.bytes;
-    } else {
-      auto* values = reinterpret_cast<T*>(scratch.bytes);
-      for (std::size_t i = 0; i < most_elements; ++i)
-        fill(values[i]);
-      return values;
-    }
-  }
-  void fill(ptl_handle_any_t& value) { value = handle(); }
-  void fill(std::uint64_t& value) { value = number(); }
-  void fill(ptl_sr_value_t& value) { value = 0; }
-  void fill(ptl_process_t& value) { value = argument<ptl_process_t>(); }
-  void fill(ptl_event_t& value) { value = ptl_event_t{}; }
-  void fill(ptl_ct_event_t& value) { value = ptl_ct_event_t{}; }
-  void fill(ptl_ni_limits_t& value)
-  {
-    value = ptl_ni_limits_t{};
-    value.max_entries = value.max_list_size = value.max_mds = value.max_cts = value.max_eqs =
-        static_cast<int>(pick(100)) - 1;
-    value.max_pt_index = static_cast<int>(random_());
-    value.max_msg_size = number();
-  }
-  void fill(ptl_md_t& value)
-  {
-    value.options = options();
-    region(value.start, value.length, value.options);
-    value.eq_handle = handle();
-    value.ct_handle = handle();
-  }
-  void fill(ptl_le_t& value)
-  {
-    value.options = options();
-    region(value.start, value.length, value.options);
-    value.ct_handle = pick(2) ? PTL_CT_NONE : handle();
-    value.uid = PTL_UID_ANY;
-  }
-  void fill(ptl_me_t& value)
-  {
-    ptl_le_t le{};
-    fill(le);
-    value = ptl_me_t{le.start, le.length, le.ct_handle, le.uid, le.options, {}, number(), number(), number()};
-    value.match_id = argument<ptl_process_t>();
-  }
-
-  std::mt19937 random_;
-  Peer& peer_;
-  std::vector<ptl_handle_any_t> known_;
-  std::vector<unsigned char> arena_ = std::vector<unsigned char>(arena_size);
-  ptl_iovec_t pieces_[8] = {};
-  Scratch scratch_[8];
-  unsigned next_ = 0;
-};
-
 class GarbageTest : public Machine, public ::testing::WithParamInterface<unsigned>
 {
 protected:
-  Garbage garbage{GetParam(), a};
-  std::vector<ptl_handle_any_t> objects;
+  Entropy entropy{GetParam()};
+  Garbage garbage{entropy};
 
-  // Calls with random arguments and remembers what looks like a handle among them.
-  template <class Result, class... Arguments> void call(Result (*function)(Process&, Arguments...))
+  GarbageTest()
   {
-    std::tuple<Arguments...> arguments{garbage.argument<Arguments>()...};
-    std::apply(
-        [&](auto... values) {
-          try {
-            static_cast<void>(function(a.process, values...));
-          } catch (const Deadlock&) { // it waits for what never comes
-          }
-          (keep(values), ...);
-        },
-        arguments);
-  }
-  template <class T> void keep(T value)
-  {
-    if constexpr (std::is_same_v<T, ptl_handle_any_t*>)
-      if (value)
-        garbage.remember(*value);
+    for (const ptl_handle_any_t handle : {a.ni, a.target_eq, a.initiator_eq, a.target_ct, a.initiator_ct})
+      garbage.remember(handle);
   }
 };
 
 TEST_P(GarbageTest, never_crashes)
 {
   for (int round = 0; round < 400; ++round) {
-    if (!a.process.initialised() || garbage.pick(50) == 0) { // PtlFini was among the calls
+    if (!a.process.initialised() || entropy.pick(50) == 0) { // PtlFini was among the calls
       ASSERT_EQ(api::PtlInit(a.process), PTL_OK);
       ptl_handle_ni_t ni = PTL_INVALID_HANDLE;
-      const unsigned matching = garbage.pick(2) ? PTL_NI_MATCHING : PTL_NI_NO_MATCHING;
-      const unsigned addressing = garbage.pick(2) ? PTL_NI_LOGICAL : PTL_NI_PHYSICAL;
+      const unsigned matching = entropy.pick(2) ? PTL_NI_MATCHING : PTL_NI_NO_MATCHING;
+      const unsigned addressing = entropy.pick(2) ? PTL_NI_LOGICAL : PTL_NI_PHYSICAL;
       ASSERT_EQ(api::PtlNIInit(a.process, 0, matching | addressing, PTL_PID_ANY, nullptr, nullptr, &ni), PTL_OK);
       garbage.remember(ni);
       ptl_pt_index_t index = 0;
       static_cast<void>(api::PtlPTAlloc(a.process, ni, 0, PTL_EQ_NONE, PTL_PT_ANY, &index));
     }
-#define UMW_CALL(result, name, version, level, note, ...) call(api::name);
-#define UMW_CALL_VOID(name, version, level, note, ...)                                                                 \
-  if (garbage.pick(20) == 0)                                                                                           \
-    call(api::name);
-#include "preload/tables/portals.def"
-#undef UMW_CALL
-#undef UMW_CALL_VOID
-    if (garbage.pick(4) == 0)
+    garbage.call_all(a.process);
+    if (entropy.pick(4) == 0)
       settle();
   }
   settle();

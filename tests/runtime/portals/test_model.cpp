@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/runtime/portals/test_model.h"
 
+#include <algorithm>
+
 namespace umwelt::portals::test
 {
 
@@ -18,7 +20,12 @@ bool TestModel::start(net::Transfer& transfer)
   flight.node = transfer.source;
   flight.command = transfer.from_host;
   flight.count = flight.next = 0;
-  const sim::SimTime header = header_delay;
+  sim::SimTime header = header_delay;
+  if (!net::is_response(transfer.kind)) { // headers of a pair of nodes keep their order
+    sim::SimTime& last = last_header_[{transfer.source, transfer.target}];
+    last = std::max(last + 1, timeline_.now() + header);
+    header = last - timeline_.now();
+  }
   const sim::SimTime end = header + payload_delay + (slowness ? slowness(transfer) : 0);
   switch (fate ? fate(transfer) : Fate::deliver) {
   case Fate::fail_at_once:

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "net_models/core/pool.h"
@@ -78,6 +80,7 @@ private:
   sim::Pool<Flight> flights_;
   sim::Pool<Write> writes_; // of one delay: the timeline keeps them in order
   std::size_t commands_ = 0;
+  std::map<std::pair<net::NodeIndex, net::NodeIndex>, sim::SimTime> last_header_;
 };
 
 } // namespace umwelt::portals::test
