@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/net_models/count_allocations.h"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -8,6 +10,7 @@
 namespace
 {
 std::atomic<std::size_t> count{0};
+std::atomic<std::size_t> live{0};
 } // namespace
 
 std::size_t allocations()
@@ -15,20 +18,28 @@ std::size_t allocations()
   return count;
 }
 
+std::size_t allocated_bytes()
+{
+  return live;
+}
+
 void* operator new(std::size_t size)
 {
   ++count;
-  if (void* memory = std::malloc(size == 0 ? 1 : size))
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
+    live += malloc_usable_size(memory);
     return memory;
+  }
   throw std::bad_alloc();
 }
 
 void operator delete(void* memory) noexcept
 {
+  live -= malloc_usable_size(memory);
   std::free(memory);
 }
 
 void operator delete(void* memory, std::size_t) noexcept
 {
-  std::free(memory);
+  operator delete(memory);
 }
