@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -33,10 +37,11 @@ constexpr std::array bit_units{Unit{"b", 0.125}, Unit{"kb", 125}, Unit{"Mb", 125
 
 std::string_view trim(std::string_view text)
 {
-  const auto first = text.find_first_not_of(" \t");
+  constexpr const char* blank = " \t\r";
+  const auto first = text.find_first_not_of(blank);
   if (first == std::string_view::npos)
     return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
 // Splits "12.5 GB" into 12.5 and "GB".
@@ -193,6 +198,29 @@ void Parameters::add(std::string_view list, std::string_view origin)
   }
 }
 
+void Parameters::add_file(const std::string& path)
+{
+  std::ifstream file(path);
+  std::error_code error;
+  if (!file || std::filesystem::is_directory(path, error))
+    throw std::invalid_argument(fmt::format("parameter file '{}': expected a readable file of lines 'key = value', "
+                                            "got {}. Check the path.",
+                                            path, file ? "a folder" : std::strerror(errno)));
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string_view text = trim(std::string_view(line).substr(0, line.find('#')));
+    if (text.empty())
+      continue;
+    const std::string origin = fmt::format("{}:{}", path, number);
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      throw std::invalid_argument(fmt::format("{}: expected 'key = value', got '{}'. Correct the line or put '#' "
+                                              "before it.",
+                                              origin, text.substr(0, 80)));
+    set(std::string(trim(text.substr(0, equals))), std::string(trim(text.substr(equals + 1))), origin);
+  }
+}
+
 void Parameters::set(std::string key, std::string value, std::string_view origin)
 {
   values_[std::move(key)] = Value{std::move(value), std::string(origin)};
@@ -277,49 +305,56 @@ void ParameterReader::finish() const
   }
 }
 
-void ParameterLister::add(std::string_view key, std::string standard, std::string_view help)
+std::string_view kind_name(ParameterKind kind)
 {
-  list_.push_back({std::string(key), std::move(standard), std::string(help)});
+  constexpr std::array<std::string_view, 8> names{"time",     "bandwidth", "size", "count",
+                                                  "fraction", "number",    "flag", "text"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void ParameterLister::add(std::string_view key, ParameterKind kind, std::string standard, std::string_view help)
+{
+  list_.push_back({std::string(key), kind, std::move(standard), std::string(help)});
 }
 
 void ParameterLister::time(std::string_view key, sim::SimTime& value, std::string_view help)
 {
-  add(key, time_text(value), help);
+  add(key, ParameterKind::time, time_text(value), help);
 }
 
 void ParameterLister::bandwidth(std::string_view key, double& value, std::string_view help)
 {
-  add(key, bandwidth_text(value), help);
+  add(key, ParameterKind::bandwidth, bandwidth_text(value), help);
 }
 
 void ParameterLister::size(std::string_view key, std::uint64_t& value, std::string_view help)
 {
-  add(key, size_text(value), help);
+  add(key, ParameterKind::size, size_text(value), help);
 }
 
 void ParameterLister::count(std::string_view key, std::uint64_t& value, std::string_view help)
 {
-  add(key, fmt::format("{}", value), help);
+  add(key, ParameterKind::count, fmt::format("{}", value), help);
 }
 
 void ParameterLister::fraction(std::string_view key, double& value, std::string_view help)
 {
-  add(key, fmt::format("{}", value), help);
+  add(key, ParameterKind::fraction, fmt::format("{}", value), help);
 }
 
 void ParameterLister::number(std::string_view key, double& value, std::string_view help)
 {
-  add(key, fmt::format("{}", value), help);
+  add(key, ParameterKind::number, fmt::format("{}", value), help);
 }
 
 void ParameterLister::flag(std::string_view key, bool& value, std::string_view help)
 {
-  add(key, value ? "on" : "off", help);
+  add(key, ParameterKind::flag, value ? "on" : "off", help);
 }
 
 void ParameterLister::text(std::string_view key, std::string& value, std::string_view help)
 {
-  add(key, value, help);
+  add(key, ParameterKind::text, value, help);
 }
 
 } // namespace umwelt::net

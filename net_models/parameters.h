@@ -26,6 +26,8 @@ public:
   // earlier one. Throws std::invalid_argument for an item without '=' or with an empty key.
   void add(std::string_view list, std::string_view origin);
   void set(std::string key, std::string value, std::string_view origin);
+  // Adds the lines "key = value" of a file; '#' begins a comment. Throws std::invalid_argument naming the line.
+  void add_file(const std::string& path);
 
   struct Value {
     std::string text;
@@ -79,8 +81,14 @@ private:
   std::vector<std::string> known_;
 };
 
+enum class ParameterKind : std::uint8_t { time, bandwidth, size, count, fraction, number, flag, text };
+
+// "time", "bandwidth", ...: for people.
+std::string_view kind_name(ParameterKind kind);
+
 struct ParameterInfo {
   std::string key;
+  ParameterKind kind;
   std::string standard; // default value as text
   std::string help;
 };
@@ -100,7 +108,7 @@ public:
   [[nodiscard]] std::vector<ParameterInfo> take() { return std::move(list_); }
 
 private:
-  void add(std::string_view key, std::string standard, std::string_view help);
+  void add(std::string_view key, ParameterKind kind, std::string standard, std::string_view help);
 
   std::vector<ParameterInfo> list_;
 };

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The `umwelt` command.
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include <cstdlib>
-
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "loader/program.h"
+#include "net_models/catalogue.h"
 #include "platforms/platform.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/coverage.h"
 #include "runtime/cli/doctor.h"
 #include "runtime/cli/exit_codes.h"
+#include "runtime/cli/models_command.h"
 #include "runtime/cli/platforms_command.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
@@ -35,6 +39,21 @@ int doctor(bool json)
   return cli::doctor_exit_code(findings);
 }
 
+// Another program: it is linked to GSL, whose licence is not ours.
+int calibrate(std::vector<std::string> arguments)
+{
+  std::string program = launch::find_installation().libraries / "umwelt-calibrate";
+  std::vector<char*> argv{program.data()};
+  for (std::string& argument : arguments)
+    argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  throw std::runtime_error(
+      fmt::format("{}: expected the program behind `umwelt calibrate`, got: {}. Install Umwelt again, "
+                  "or build the whole project",
+                  program, std::strerror(errno)));
+}
+
 int execute(const cli::Command& command, const std::vector<std::string>& arguments)
 {
   switch (command.kind) {
@@ -44,6 +63,11 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
     fmt::print("{}",
                command.json ? cli::platforms_json(platform::catalogue()) : cli::platforms_text(platform::catalogue()));
     return cli::exit_code::ok;
+  case cli::Command::Kind::models:
+    fmt::print("{}", command.json ? cli::models_json(net::models()) : cli::models_text(net::models()));
+    return cli::exit_code::ok;
+  case cli::Command::Kind::calibrate:
+    return calibrate(command.arguments);
   case cli::Command::Kind::doctor:
     return doctor(command.json);
   case cli::Command::Kind::coverage:

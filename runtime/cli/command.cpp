@@ -26,6 +26,8 @@ struct Subcommand {
 constexpr auto subcommands = std::to_array<Subcommand>({
     {"run", "Run an MPI or Portals program on a simulated machine (umwelt run --help)", Command::Kind::run},
     {"platforms", "List the simulated machines", Command::Kind::platforms},
+    {"models", "List the network models and their parameters", Command::Kind::models},
+    {"calibrate", "Fit a network model to measurements of a NIC (umwelt calibrate --help)", Command::Kind::calibrate},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
     {"coverage", "List the functions that are simulated", Command::Kind::coverage},
 });
@@ -62,9 +64,15 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
   if (!arguments.empty()) {
     if (arguments.front() == "run")
       return parse_run_command(arguments.subspan(1), environment);
+    if (arguments.front() == "calibrate") {
+      Command command;
+      command.kind = Command::Kind::calibrate;
+      command.arguments.assign(arguments.begin() + 1, arguments.end());
+      return command;
+    }
     check_name(arguments.front());
   } else
-    throw UsageError("command", "run, platforms, doctor or coverage", "none",
+    throw UsageError("command", "run, platforms, models, calibrate, doctor or coverage", "none",
                      "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
 
   Command command;
@@ -74,7 +82,7 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
   for (const Subcommand& known : subcommands) {
     CLI::App* subcommand = app.add_subcommand(std::string(known.name), known.summary);
     subcommand->callback([&command, kind = known.kind] { command.kind = kind; });
-    if (known.kind != Command::Kind::run)
+    if (known.kind != Command::Kind::run && known.kind != Command::Kind::calibrate)
       subcommand->add_flag("--json", command.json, "JSON instead of text");
   }
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend()); // the order CLI11 takes

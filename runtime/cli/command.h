@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/cli/options.h"
 
@@ -14,12 +15,15 @@ struct Command {
   enum class Kind {
     run,
     platforms,
+    models,
     doctor,
     coverage,
-    text, // --help or --version: print `text` on standard output and end with exit_code::ok
+    calibrate, // `arguments` are another program's
+    text,      // --help or --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;
   RunOptions run;
-  bool json = false; // --json of platforms, doctor and coverage
+  bool json = false; // --json of platforms, models, doctor and coverage
+  std::vector<std::string> arguments;
   std::string text;
 };
 

@@ -174,8 +174,9 @@ constexpr auto options = std::to_array<Option>({
    "SimGrid XML file; default bxi",
    [](S s, G g) { s.run.platform = g.value(); }},
   {Group::simulation, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
-  {Group::simulation, "nic", "KEY=VALUE", "parameter of the network model; may come several times",
-   [](S s, G g) { s.run.nic.push_back(read_assignment(g.option, g.value())); }},
+  {Group::simulation, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a file of such lines; may come "
+   "several times, the last of a key counts",
+   [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
   {Group::simulation, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every burst, in ns or "
    "with a unit); scale=F (measured times F). All but measured and scale make runs bit-identical",
    [](S s, G g) { s.run.cpu = parse_cpu(g.option, g.value()); }},

@@ -63,8 +63,12 @@ std::uint64_t rank_seed(std::uint64_t seed, int rank)
 net::Parameters nic_parameters(const cli::RunOptions& options)
 {
   net::Parameters parameters;
-  for (const auto& [key, value] : options.nic)
-    parameters.set(key, value, "--nic");
+  for (const auto& [key, value] : options.nic) {
+    if (key.starts_with('@'))
+      parameters.add_file(key.substr(1));
+    else
+      parameters.set(key, value, "--nic");
+  }
   return parameters;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A handful of the cluster's measurements (medians, see accuracy_bxi for all of them), so that nobody spoils the calibration
+// A handful of the cluster's measurements (medians, see tests/accuracy for all of them), so that nobody spoils the calibration
 // unnoticed.
 #include <gtest/gtest.h>
 
+#include "net_models/calibration/replay.h"
 #include "net_models/parameters.h"
-#include "tests/net_models/ptl_benchmarks.h"
 
 namespace umwelt::net
 {
@@ -30,12 +30,9 @@ TEST_P(Accuracy, WithinFivePercentOfTheCluster)
 {
   const Measurement& real = GetParam();
   const auto platform = platform::make_platform({.spec = "bxi", .nodes = 2});
-  for (const PtlBenchmark& benchmark : ptl_benchmarks())
-    if (benchmark.name == real.benchmark) {
-      const double simulated =
-          run_ptl_benchmark(benchmark, *platform, {}, real.size, benchmark.one_at_a_time ? 20 : 10'000);
-      EXPECT_NEAR(simulated / real.microseconds, 1.0, 0.05);
-    }
+  const Benchmark& benchmark = *find_benchmark(real.benchmark);
+  const double simulated = replay(benchmark, "bxi", *platform, {}, real.size, benchmark.window == 1 ? 20 : 10'000);
+  EXPECT_NEAR(simulated / real.microseconds, 1.0, 0.05);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -46,8 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Measurement{"put_nowait", 65536, 5.9404}, Measurement{"get_waitreply", 8, 2.0120},
                     Measurement{"get_waitreply", 84, 2.5539}, Measurement{"get_waitreply", 958221, 89.4470},
                     Measurement{"get_nowait", 8, 0.3555}, Measurement{"get_nowait", 429, 0.3926},
-                    Measurement{"get_nowait", 40510, 3.6943}, Measurement{"ptlperf_ack", 64, 2.2182},
-                    Measurement{"ptlperf_ack", 12617, 4.0278}, Measurement{"ptlperf_match", 64, 0.9923}));
+                    Measurement{"get_nowait", 40510, 3.6943}, Measurement{"ack", 64, 2.2182},
+                    Measurement{"ack", 12617, 4.0278}, Measurement{"match", 64, 0.9923}));
 
 } // namespace
 } // namespace umwelt::net

@@ -41,8 +41,16 @@ TEST(Command, RunHasItsOwnHelp)
 TEST(Command, OthersAreRecognised)
 {
   EXPECT_EQ(command({"platforms"}).kind, Command::Kind::platforms);
+  EXPECT_EQ(command({"models"}).kind, Command::Kind::models);
   EXPECT_EQ(command({"doctor"}).kind, Command::Kind::doctor);
   EXPECT_EQ(command({"coverage"}).kind, Command::Kind::coverage);
+}
+
+TEST(Command, CalibrateReadsItsOwnArguments)
+{
+  const Command parsed = command({"calibrate", "--help", "put_waitack=a.csv"});
+  EXPECT_EQ(parsed.kind, Command::Kind::calibrate);
+  EXPECT_THAT(parsed.arguments, testing::ElementsAre("--help", "put_waitack=a.csv"));
 }
 
 TEST(Command, JsonIsAFlag)
@@ -55,7 +63,7 @@ TEST(Command, HelpListsTheCommands)
 {
   const Command parsed = command({"--help"});
   EXPECT_EQ(parsed.kind, Command::Kind::text);
-  for (const char* name : {"run", "platforms", "doctor", "coverage"})
+  for (const char* name : {"run", "platforms", "models", "calibrate", "doctor", "coverage"})
     EXPECT_THAT(parsed.text, HasSubstr(name));
 }
 
@@ -74,7 +82,7 @@ TEST(Command, VersionIsTheSameEverywhere)
 
 TEST(Command, NoneIsAnError)
 {
-  EXPECT_EQ(command_error({}), "command: expected run, platforms, doctor or coverage, got none\n"
+  EXPECT_EQ(command_error({}), "command: expected run, platforms, models, calibrate, doctor or coverage, got none\n"
                                "  For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
 }
 

@@ -230,6 +230,8 @@ TEST(Simulation, OptionsAreKept)
                                 "a=1",
                                 "--nic",
                                 "b=2",
+                                "--nic",
+                                "@nic.conf",
                                 "--cpu",
                                 "none",
                                 "--cpu-threshold",
@@ -244,7 +246,7 @@ TEST(Simulation, OptionsAreKept)
                                 "app"});
   EXPECT_EQ(run.platform, "bxi:leaf=8");
   EXPECT_EQ(run.model, "loggp");
-  EXPECT_THAT(run.nic, ElementsAre(Pair("a", "1"), Pair("b", "2")));
+  EXPECT_THAT(run.nic, ElementsAre(Pair("a", "1"), Pair("b", "2"), Pair("@nic.conf", "")));
   EXPECT_EQ(run.cpu.kind, CpuPolicy::Kind::none);
   EXPECT_EQ(run.cpu_threshold, 100 * sim::nanosecond);
   EXPECT_EQ(run.cpu_first_touch, 80 * sim::nanosecond);
