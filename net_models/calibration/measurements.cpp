@@ -8,12 +8,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace umwelt::net
 {
@@ -93,8 +94,8 @@ Columns find_columns(std::string_view header, const std::string& name)
 class Reader
 {
 public:
-  Reader(std::string_view header, std::string name, std::optional<std::uint64_t> rank)
-      : name_(std::move(name)), wanted_(rank), columns_(find_columns(header, name_))
+  Reader(std::string_view header, std::string name, const std::set<std::uint64_t>& ranks)
+      : name_(std::move(name)), wanted_(ranks), columns_(find_columns(header, name_))
   {
   }
 
@@ -117,7 +118,7 @@ public:
       if (!whole(given, rank))
         fail("a rank (a whole number)", given);
       ranks_.insert(rank);
-      if (wanted_ && rank != *wanted_)
+      if (!wanted_.empty() && !wanted_.contains(rank))
         return;
     }
     std::uint64_t size = 0;
@@ -136,15 +137,15 @@ public:
 
   Series finish()
   {
-    if (!wanted_ && ranks_.size() > 1)
+    if (wanted_.empty() && ranks_.size() > 1)
       throw std::invalid_argument(fmt::format(
           "{}: expected lines of one rank, got lines of ranks {} and {}{}. Say with --rank which is the initiator.",
           name_, *ranks_.begin(), *std::next(ranks_.begin()), ranks_.size() > 2 ? " and more" : ""));
     if (values_.empty())
       throw std::invalid_argument(
-          wanted_ && !ranks_.empty()
+          !ranks_.empty()
               ? fmt::format("{}: expected lines of rank {}, got none (but of rank {}). Correct --rank.", name_,
-                            *wanted_, *ranks_.begin())
+                            fmt::join(wanted_, " or "), *ranks_.begin())
               : fmt::format("{}: expected at least one measurement below the names of the columns, got none.", name_));
     Series series;
     for (auto& [size, repetitions] : values_)
@@ -166,7 +167,7 @@ private:
   }
 
   std::string name_;
-  std::optional<std::uint64_t> wanted_;
+  const std::set<std::uint64_t>& wanted_;
   Columns columns_;
   std::set<std::uint64_t> ranks_;
   std::map<std::uint64_t, std::vector<double>> values_;
@@ -174,26 +175,26 @@ private:
 
 } // namespace
 
-Series read_series(std::istream& stream, const std::string& name, std::optional<std::uint64_t> rank)
+Series read_series(std::istream& stream, const std::string& name, const std::set<std::uint64_t>& ranks)
 {
   std::string line;
   if (!std::getline(stream, line))
     throw std::invalid_argument(fmt::format("{}: expected a CSV file, got an empty one.", name));
-  Reader reader(line, name, rank);
+  Reader reader(line, name, ranks);
   for (std::size_t number = 2; std::getline(stream, line); ++number)
     if (!trim(line).empty())
       reader.line(line, number);
   return reader.finish();
 }
 
-Series load_series(const std::string& path, std::optional<std::uint64_t> rank)
+Series load_series(const std::string& path, const std::set<std::uint64_t>& ranks)
 {
   std::error_code error;
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path, error))
     throw std::invalid_argument(fmt::format("{}: expected a CSV file with measurements, got {}. Check the path.", path,
                                             file ? "a folder" : std::strerror(errno)));
-  return read_series(file, path, rank);
+  return read_series(file, path, ranks);
 }
 
 double mean_error(const Series& predicted, const Series& measured)

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <istream>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 
 namespace umwelt::net
@@ -20,10 +20,10 @@ namespace umwelt::net
 
 using Series = std::map<std::uint64_t, double>; // message size in bytes to microseconds per message
 
-// `name` stands for the file in messages. `rank`: the initiator's; needed only if there are lines of several ranks. Throws
-// std::invalid_argument (file, line, expected, got, next step).
-Series read_series(std::istream& stream, const std::string& name, std::optional<std::uint64_t> rank = {});
-Series load_series(const std::string& path, std::optional<std::uint64_t> rank = {});
+// `name` stands for the file in messages. `ranks`: only lines of these count; needed if there are lines of several ranks.
+// Throws std::invalid_argument (file, line, expected, got, next step).
+Series read_series(std::istream& stream, const std::string& name, const std::set<std::uint64_t>& ranks = {});
+Series load_series(const std::string& path, const std::set<std::uint64_t>& ranks = {});
 
 // exp(mean |ln(predicted / measured)|) - 1 over the sizes both have; 0 if there are none.
 double mean_error(const Series& predicted, const Series& measured);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // umwelt-calibrate, which `umwelt calibrate` starts: measurements of a NIC in, parameters of a model out. A program of its own,
 // so that GSL (GPL-3 or later) is linked to nothing else. net_models/calibration/README.md shows an example.
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -27,15 +32,15 @@ using namespace umwelt;
 
 struct Options {
   std::vector<std::string> measurements; // BENCHMARK=FILE
-  std::vector<std::string> predictions;  // BENCHMARK=FILE
-  std::string predictor = "other";
+  std::vector<std::string> comparisons;  // NAME:BENCHMARK=FILE
+  bool compare_only = false;
   std::string model = "bxi";
   std::string platform = "bxi";
   std::vector<std::string> keys;
   bool judge_only = false;
   std::vector<std::string> nic;
   std::vector<std::string> held_out;
-  std::optional<std::uint64_t> rank;
+  std::set<std::uint64_t> ranks;
   std::uint32_t messages = 10'000;
   std::string output;
   std::string plots;
@@ -62,7 +67,11 @@ void describe(CLI::App& app, Options& options)
       ->allow_extra_args(false);
   app.add_option("--model", options.model, "network model; default bxi");
   app.add_option("--platform", options.platform, "simulated machine; its nodes 0 and 1 are used; default bxi");
-  app.add_option("--rank", options.rank, "the initiator's rank, for files with lines of several ranks");
+  app.add_option("--rank", options.ranks,
+                 "the initiator's rank, for files with lines of several ranks; several, separated by "
+                 "commas, if it differs between files")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--hold-out", options.held_out,
                  "even, odd (every other size) or a BENCHMARK: judge these but do not fit them")
       ->delimiter(',')
@@ -71,10 +80,10 @@ void describe(CLI::App& app, Options& options)
       ->check(CLI::Range(100, 1'000'000));
   app.add_option("--output", options.output, "write the parameters to this file, for --nic @FILE");
   app.add_option("--plots", options.plots, "draw an SVG per benchmark into this folder (needs gnuplot)");
-  app.add_option("--compare", options.predictions,
-                 "BENCHMARK=FILE: predictions of somebody else, for the table and the plots")
+  app.add_option("--compare", options.comparisons,
+                 "NAME:BENCHMARK=FILE: predictions of somebody else, for the table and the plots")
       ->allow_extra_args(false);
-  app.add_option("--compare-name", options.predictor, "what to call them");
+  app.add_flag("--compare-only", options.compare_only, "only these predictions, no model; a table in Markdown");
   app.add_flag("-v,--verbose", options.verbose, "also every size");
 }
 
@@ -114,7 +123,7 @@ std::vector<net::Experiment> read_measurements(const Options& options)
         throw std::invalid_argument(fmt::format("{}: expected one file per benchmark, got a second one for {}. Put "
                                                 "repetitions into one file.",
                                                 text, source.benchmark->name));
-    experiments.push_back({source.benchmark, net::load_series(source.path, options.rank), {}});
+    experiments.push_back({source.benchmark, net::load_series(source.path, options.ranks), {}});
   }
   return experiments;
 }
@@ -183,35 +192,87 @@ net::Series part(const net::Experiment& experiment, bool held_out)
   return series;
 }
 
-using Predictions = std::map<const net::Benchmark*, net::Series>;
+// What somebody predicts, the model among others.
+struct Predictor {
+  std::string name;
+  std::map<const net::Benchmark*, net::Series> series;
+};
 
-void print_errors(const Options& options, const std::vector<net::Experiment>& experiments, const net::FitResult& result,
-                  const Predictions& others)
+std::string percent(const net::Series& predicted, const net::Series& measured)
+{
+  return measured.empty() ? std::string("-") : fmt::format("{:.2f} %", 100 * net::mean_error(predicted, measured));
+}
+
+void print_sizes(const net::Experiment& experiment, const net::Series& model)
+{
+  for (const auto& [size, time] : experiment.measured)
+    fmt::print("  {:>9} B  measured {:>11.4f} us  model {:>11.4f} us  {:>+6.1f} %{}\n", size, time, model.at(size),
+               100 * (model.at(size) / time - 1), experiment.held_out.contains(size) ? "  held out" : "");
+}
+
+// The first predictor is the model.
+void print_errors(const Options& options, const std::vector<net::Experiment>& experiments,
+                  const std::vector<Predictor>& predictors)
 {
   const bool held_out = !options.held_out.empty();
-  fmt::print("{:<14} {:>6} {:>9}", "benchmark", "sizes", options.judge_only ? "model" : "fitted");
+  fmt::print("{:<14} {:>6} {:>9}", "benchmark", "sizes", predictors.front().name);
   if (held_out)
     fmt::print(" {:>9}", "held out");
-  if (!others.empty())
-    fmt::print(" {:>9}", options.predictor);
+  for (std::size_t i = 1; i < predictors.size(); ++i)
+    fmt::print(" {:>9}", predictors[i].name);
   fmt::print("\n");
-  const auto percent = [](const net::Series& predicted, const net::Series& measured) {
-    return measured.empty() ? std::string("-") : fmt::format("{:.2f} %", 100 * net::mean_error(predicted, measured));
-  };
-  for (std::size_t i = 0; i < experiments.size(); ++i) {
-    const net::Experiment& experiment = experiments[i];
+  for (const net::Experiment& experiment : experiments) {
+    const net::Series& model = predictors.front().series.at(experiment.benchmark);
     fmt::print("{:<14} {:>6} {:>9}", experiment.benchmark->name, experiment.measured.size(),
-               percent(result.predicted[i], part(experiment, false)));
+               percent(model, part(experiment, false)));
     if (held_out)
-      fmt::print(" {:>9}", percent(result.predicted[i], part(experiment, true)));
-    if (const auto other = others.find(experiment.benchmark); other != others.end())
-      fmt::print(" {:>9}", percent(other->second, experiment.measured));
+      fmt::print(" {:>9}", percent(model, part(experiment, true)));
+    for (std::size_t i = 1; i < predictors.size(); ++i) {
+      const auto found = predictors[i].series.find(experiment.benchmark);
+      fmt::print(" {:>9}", found == predictors[i].series.end() ? "-" : percent(found->second, experiment.measured));
+    }
     fmt::print("\n");
     if (options.verbose)
-      for (const auto& [size, time] : experiment.measured)
-        fmt::print("  {:>9} B  measured {:>11.4f} us  model {:>11.4f} us  {:>+6.1f} %{}\n", size, time,
-                   result.predicted[i].at(size), 100 * (result.predicted[i].at(size) / time - 1),
-                   experiment.held_out.contains(size) ? "  held out" : "");
+      print_sizes(experiment, model);
+  }
+}
+
+// Mean errors, and the times at three sizes, side by side.
+void print_comparison(const std::vector<net::Experiment>& experiments, const std::vector<Predictor>& predictors)
+{
+  constexpr std::array<std::uint64_t, 3> wanted{8, 4096, 1 << 20};
+  std::string names = "measured";
+  fmt::print("| benchmark | sizes |");
+  for (const Predictor& predictor : predictors) {
+    fmt::print(" {} |", predictor.name);
+    names += " / " + predictor.name;
+  }
+  fmt::print(" us per message: {} |\n|---|---|", names);
+  for (std::size_t i = 0; i < predictors.size(); ++i)
+    fmt::print("---|");
+  fmt::print("---|\n");
+  for (const net::Experiment& experiment : experiments) {
+    fmt::print("| {} | {} |", experiment.benchmark->name, experiment.measured.size());
+    for (const Predictor& predictor : predictors)
+      fmt::print(" {} |", percent(predictor.series.at(experiment.benchmark), experiment.measured));
+    std::string times;
+    for (const std::uint64_t size : wanted) {
+      // The measured size next to it.
+      const auto nearest =
+          std::min_element(experiment.measured.begin(), experiment.measured.end(), [&](auto a, auto b) {
+            const auto distance = [&](std::uint64_t s) {
+              return std::abs(std::log((static_cast<double>(s) + 1) / (static_cast<double>(size) + 1)));
+            };
+            return distance(a.first) < distance(b.first);
+          });
+      times += fmt::format("{}{} B: {:.2f}", times.empty() ? " " : "; ", nearest->first, nearest->second);
+      for (const Predictor& predictor : predictors) {
+        const net::Series& series = predictor.series.at(experiment.benchmark);
+        const auto found = series.find(nearest->first);
+        times += found == series.end() ? " / -" : fmt::format(" / {:.2f}", found->second);
+      }
+    }
+    fmt::print("{} |\n", times);
   }
 }
 
@@ -236,32 +297,62 @@ void write_parameters(const Options& options, const net::FitResult& result)
         fmt::format("--output {}: expected a file that can be written. Check the folder.", options.output));
 }
 
-void draw_plots(const Options& options, const std::vector<net::Experiment>& experiments, const net::FitResult& result,
-                const Predictions& others)
+void draw_plots(const std::string& folder, const std::vector<net::Experiment>& experiments,
+                const std::vector<Predictor>& predictors)
 {
   std::error_code error;
-  std::filesystem::create_directories(options.plots, error);
+  std::filesystem::create_directories(folder, error);
   if (error)
-    throw std::invalid_argument(fmt::format("--plots {}: expected a folder, got: {}.", options.plots, error.message()));
-  for (std::size_t i = 0; i < experiments.size(); ++i) {
-    const net::Benchmark& benchmark = *experiments[i].benchmark;
-    net::Figure figure{
-        benchmark.name, experiments[i].measured, {{options.judge_only ? "model" : "fit", result.predicted[i]}}};
-    if (const auto other = others.find(&benchmark); other != others.end())
-      figure.predictions.push_back({options.predictor, other->second});
-    net::draw(figure, fmt::format("{}/{}.svg", options.plots, benchmark.name));
+    throw std::invalid_argument(fmt::format("--plots {}: expected a folder, got: {}.", folder, error.message()));
+  for (const net::Experiment& experiment : experiments) {
+    net::Figure figure{experiment.benchmark->name, experiment.measured, {}};
+    for (const Predictor& predictor : predictors)
+      if (const auto found = predictor.series.find(experiment.benchmark); found != predictor.series.end())
+        figure.predictions.push_back({predictor.name, found->second});
+    net::draw(figure, fmt::format("{}/{}.svg", folder, experiment.benchmark->name));
   }
 }
 
-int run(Options options)
+std::vector<Predictor> read_comparisons(const Options& options)
+{
+  std::vector<Predictor> predictors;
+  for (const std::string& text : options.comparisons) {
+    const auto colon = text.find(':');
+    if (colon == std::string::npos || colon == 0)
+      throw std::invalid_argument(fmt::format("--compare {}: expected NAME:BENCHMARK=FILE.", text));
+    const std::string name = text.substr(0, colon);
+    const Source source = read_source(text.substr(colon + 1));
+    auto known = std::find_if(predictors.begin(), predictors.end(), [&](const Predictor& p) { return p.name == name; });
+    if (known == predictors.end())
+      known = predictors.insert(known, {name, {}});
+    known->series[source.benchmark] = net::load_series(source.path, options.ranks);
+  }
+  return predictors;
+}
+
+int compare(const Options& options)
+{
+  const std::vector<net::Experiment> experiments = read_measurements(options);
+  const std::vector<Predictor> predictors = read_comparisons(options);
+  for (const net::Experiment& experiment : experiments)
+    for (const Predictor& predictor : predictors)
+      if (!predictor.series.contains(experiment.benchmark))
+        throw std::invalid_argument(
+            fmt::format("--compare-only: expected predictions of {} for {}, got none. Add --compare "
+                        "{}:{}=FILE.",
+                        predictor.name, experiment.benchmark->name, predictor.name, experiment.benchmark->name));
+  if (predictors.empty())
+    throw std::invalid_argument("--compare-only: expected predictions, got none. Add --compare NAME:BENCHMARK=FILE.");
+  print_comparison(experiments, predictors);
+  if (!options.plots.empty())
+    draw_plots(options.plots, experiments, predictors);
+  return cli::exit_code::ok;
+}
+
+int run(const Options& options)
 {
   net::FitProblem problem;
   problem.experiments = read_measurements(options);
-  Predictions others;
-  for (const std::string& text : options.predictions) {
-    const Source source = read_source(text);
-    others[source.benchmark] = net::load_series(source.path, options.rank);
-  }
   hold_out(options.held_out, problem.experiments);
   problem.parameters = read_parameters(options.nic);
   problem.model = options.model;
@@ -285,11 +376,16 @@ int run(Options options)
     print_parameters(result);
     fmt::print("\n");
   }
-  print_errors(options, problem.experiments, result, others);
+  std::vector<Predictor> predictors = read_comparisons(options);
+  Predictor model{options.judge_only ? "model" : "fitted", {}};
+  for (std::size_t i = 0; i < problem.experiments.size(); ++i)
+    model.series[problem.experiments[i].benchmark] = result.predicted[i];
+  predictors.insert(predictors.begin(), std::move(model));
+  print_errors(options, problem.experiments, predictors);
   if (!options.output.empty())
     write_parameters(options, result);
   if (!options.plots.empty())
-    draw_plots(options, problem.experiments, result, others);
+    draw_plots(options.plots, problem.experiments, predictors);
   return cli::exit_code::ok;
 }
 
@@ -302,7 +398,7 @@ int main(int argc, char** argv)
   describe(app, options);
   try {
     app.parse(argc, argv);
-    return run(std::move(options));
+    return options.compare_only ? compare(options) : run(options);
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     return cli::exit_code::ok;

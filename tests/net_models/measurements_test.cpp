@@ -18,16 +18,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-Series read(const std::string& text, std::optional<std::uint64_t> rank = {})
+Series read(const std::string& text, const std::set<std::uint64_t>& ranks = {})
 {
   std::istringstream stream(text);
-  return read_series(stream, "a.csv", rank);
+  return read_series(stream, "a.csv", ranks);
 }
 
-std::string message(const std::string& text, std::optional<std::uint64_t> rank = {})
+std::string message(const std::string& text, const std::set<std::uint64_t>& ranks = {})
 {
   try {
-    read(text, rank);
+    read(text, ranks);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -57,15 +57,15 @@ TEST(Measurements, WindowsLineEndsAndBlankLinesAreFine)
 TEST(Measurements, OnlyTheInitiatorCounts)
 {
   const std::string two = "rank,size (B),time (us)\n7,8,1\n9,8,5\n";
-  EXPECT_THAT(read(two, 7), ElementsAre(Pair(8, 1)));
+  EXPECT_THAT(read(two, {7}), ElementsAre(Pair(8, 1)));
   EXPECT_EQ(message(two), "a.csv: expected lines of one rank, got lines of ranks 7 and 9. Say with --rank which is the "
                           "initiator.");
-  EXPECT_EQ(message(two, 8), "a.csv: expected lines of rank 8, got none (but of rank 7). Correct --rank.");
+  EXPECT_EQ(message(two, {8, 10}), "a.csv: expected lines of rank 8 or 10, got none (but of rank 7). Correct --rank.");
 }
 
 TEST(Measurements, WithoutColumnOfRanksTheRankDoesNotMatter)
 {
-  EXPECT_THAT(read("size (B),time (us)\n8,1\n", 3), ElementsAre(Pair(8, 1)));
+  EXPECT_THAT(read("size (B),time (us)\n8,1\n", {3}), ElementsAre(Pair(8, 1)));
 }
 
 TEST(Measurements, WhatIsWrongIsNamedWithItsLine)
@@ -121,7 +121,7 @@ TEST(Measurements, RandomFilesAreReadOrRefused)
       }
     }
     try {
-      const Series series = read(text, random() % 2 == 0 ? std::optional<std::uint64_t>(0) : std::nullopt);
+      const Series series = read(text, random() % 2 == 0 ? std::set<std::uint64_t>{0} : std::set<std::uint64_t>{});
       ASSERT_FALSE(series.empty());
       for (const auto& [size, time] : series)
         ASSERT_TRUE(time > 0 && time <= 1e12) << text;
