@@ -23,9 +23,9 @@ struct Benchmark {
   Completion completion = Completion::ack; // what the initiator waits for; answer: a Put of the target's own
   std::uint32_t window = 1;                // requests in flight at most; 0: all at once, then waits for all
   bool send_events = false;                // the initiator also gets and takes SEND events
-  bool target_events = false;              // whoever is put to gets a PUT event per message
+  bool target_events = false;              // whoever is put to gets a PUT event, or a count, per message
   std::uint32_t searched = 0;              // list entries compared before the one that matches
-  bool counting = false;                   // the initiator waits on a counter instead of an event queue
+  bool counting = false;                   // counters take the place of event queues
 };
 
 // put_waitack, put_nowait, put_waitsend, get_waitreply, get_nowait, ack, ct, match, reply.

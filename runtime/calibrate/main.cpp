@@ -172,9 +172,10 @@ void print_parameters(const net::FitResult& result)
     else
       fmt::print("{:<18} {:>14} {:>14} {:>8}  {} to {}{}\n", fitted.key, fitted.start, fitted.value,
                  steps ? "" : fmt::format("{:.1f} %", 100 * fitted.relative_error), fitted.low, fitted.high,
-                 steps                                   ? " fit alike"
-                 : fitted.determined == Determined::weak ? " (weakly determined)"
-                                                         : "");
+                 steps ? " fit alike"
+                 : fitted.determined == Determined::weak
+                     ? fitted.relative_error > 1 ? " (not determined on its own)" : " (weakly determined)"
+                     : "");
   }
   for (const net::Correlation& pair : result.correlations)
     fmt::print("warning: {} and {} are correlated ({:+.3f}): the measurements know {} better than each of them\n",

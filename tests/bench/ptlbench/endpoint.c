@@ -45,8 +45,12 @@ static void append_entries(struct endpoint* endpoint, size_t size, size_t entrie
                     .uid = PTL_UID_ANY,
                     .options = PTL_ME_OP_PUT | PTL_ME_OP_GET | PTL_ME_EVENT_LINK_DISABLE | PTL_ME_EVENT_UNLINK_DISABLE,
                     .match_id = {.phys = {PTL_NID_ANY, PTL_PID_ANY}}};
-  if (!endpoint->roles.target_events)
+  if (!endpoint->roles.target_events || endpoint->roles.counting)
     entry.options |= PTL_ME_EVENT_COMM_DISABLE;
+  if (endpoint->roles.target_events && endpoint->roles.counting) {
+    entry.options |= PTL_ME_EVENT_CT_COMM;
+    entry.ct_handle = endpoint->counter;
+  }
   endpoint->entry_count = entries;
   endpoint->entries = allocate(entries * sizeof *endpoint->entries);
   for (size_t i = 0; i < entries; ++i) {
@@ -57,7 +61,8 @@ static void append_entries(struct endpoint* endpoint, size_t size, size_t entrie
   entry.match_bits = 0;
   entry.start = NULL;
   entry.length = 0;
-  entry.options &= ~(unsigned)PTL_ME_EVENT_COMM_DISABLE;
+  entry.options &= ~(unsigned)(PTL_ME_EVENT_COMM_DISABLE | PTL_ME_EVENT_CT_COMM);
+  entry.ct_handle = PTL_CT_NONE;
   check("PtlMEAppend",
         PtlMEAppend(endpoint->ni, endpoint->control, &entry, PTL_PRIORITY_LIST, NULL, &endpoint->control_entry));
 }

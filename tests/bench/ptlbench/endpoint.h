@@ -13,8 +13,8 @@
 struct roles {
   bool send_events;   /* the initiator gets SEND */
   bool no_ack;        /* Puts ask for no acknowledgement */
-  bool counting;      /* the initiator's completions are counted instead of queued */
-  bool target_events; /* whoever is put to gets PUT events and takes them */
+  bool counting;      /* counters take the place of event queues */
+  bool target_events; /* whoever is put to gets PUT events and takes them, or counts them */
 };
 
 struct endpoint {
@@ -25,7 +25,7 @@ struct endpoint {
   ptl_pt_index_t control; /* of messages without payload that end a measurement */
   char* buffer;
   ptl_handle_eq_t completions; /* of what this rank starts */
-  ptl_handle_ct_t counter;     /* instead, with roles.counting */
+  ptl_handle_ct_t counter;     /* instead, with roles.counting; at the target it counts what arrives */
   ptl_handle_eq_t arrivals;    /* PUT events of both portal table entries */
   ptl_handle_md_t md;          /* the buffer, with `completions` or `counter` */
   ptl_handle_md_t control_md;  /* empty, no events */

@@ -28,7 +28,7 @@ const struct mode modes[] = {
      .timed = true},
     {.name = "ct",
      .help = "one Put at a time, counted by a counter (PtlCTWait)",
-     .roles = {.counting = true},
+     .roles = {.counting = true, .target_events = true},
      .waits = true,
      .timed = true},
     {.name = "match",
