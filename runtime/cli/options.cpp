@@ -167,6 +167,13 @@ constexpr auto options = std::to_array<Option>({
    "nojobid leaves out the 1, nocopy prints nothing",
    [](S s, G g) { s.run.output = parse_output_files(g.option, g.value()); }},
   {Group::output, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
+  {Group::output, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format (.pftrace, .perfetto-trace "
+   "or .pb, for ui.perfetto.dev) or CSV (.csv)",
+   [](S s, G g) { s.run.trace = g.value(); }},
+  {Group::output, "trace-format", "FORMAT", "perfetto or csv, whatever the name of the file",
+   [](S s, G g) { s.run.trace_format = parse_trace_format(g.option, g.value()); }},
+  {Group::output, "trace-ranks", "LIST", "only what these ranks begin or are the target of: 0,4-7",
+   [](S s, G g) { s.run.trace_ranks = parse_rank_list(g.option, g.value(), most_ranks); }},
   {Group::output, "v verbose", "", "tell more; again for still more", [](S s, G) { s.run.verbosity = std::max(s.run.verbosity, 0) + 1; }},
   {Group::output, "q quiet", "", "no summary, no progress, no notes; errors remain", [](S s, G) { s.run.verbosity = -1; }},
 
@@ -389,11 +396,25 @@ private:
         throw UsageError(fmt::format("program {}", in_quotes(app.argv.front())), "-np N, as there are several programs",
                          "no number of ranks", "Write: -np N PROGRAM : -np M PROGRAM");
     }
+    check_trace();
     if (!run.timeout) {
       if (const auto text = state_.environment("MPIEXEC_TIMEOUT"))
         run.timeout = static_cast<unsigned>(
             read_count("MPIEXEC_TIMEOUT (environment)", *text, "a number of seconds", 1, most_ranks));
     }
+  }
+
+  void check_trace()
+  {
+    RunOptions& run = state_.run;
+    if (run.trace.empty() && (run.trace_format || !run.trace_ranks.empty()))
+      throw UsageError(run.trace_format ? "--trace-format" : "--trace-ranks", "--trace FILE with it", "none",
+                       "For example: --trace run.pftrace");
+    if (!run.trace.empty() && !run.trace_format)
+      run.trace_format = observe::trace_format_of(run.trace);
+    if (!run.trace.empty() && !run.trace_format)
+      throw UsageError("--trace", "a name that ends in .pftrace, .perfetto-trace, .pb (Perfetto) or .csv",
+                       in_quotes(run.trace), "Name the file so, or say --trace-format perfetto or csv.");
   }
 
   std::span<const std::string> arguments_;

@@ -21,6 +21,7 @@
 #include "net_models/core/time.h"
 #include "runtime/cli/hosts.h"
 #include "runtime/cli/usage_error.h"
+#include "runtime/observe/trace_format.h"
 
 namespace umwelt::cli
 {
@@ -88,6 +89,10 @@ struct RunOptions {
   sim::SimTime cpu_first_touch = 100 * sim::nanosecond;
   std::uint64_t seed = 0;
   std::string report; // path; empty: none
+  std::string trace;  // the same
+  std::optional<observe::TraceFormat>
+      trace_format;                       // --trace-format, else by the name of the file; set if there is a trace
+  std::vector<std::uint32_t> trace_ranks; // ascending; empty: all
   bool keep_temps = false;
 
   bool help = false;    // --help was met: nothing else is filled in

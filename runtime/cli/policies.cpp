@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <set>
 #include <string>
 
 #include "runtime/cli/nearest.h"
@@ -138,6 +139,34 @@ CpuPolicy parse_cpu(std::string_view option, std::string_view text)
   }
   throw UsageError(option, "measured, none, fixed=NS or scale=F", in_quotes(text),
                    "For example: --cpu none (no computation time), --cpu scale=0.5 (a machine twice as fast)");
+}
+
+observe::TraceFormat parse_trace_format(std::string_view option, std::string_view text)
+{
+  if (text == "perfetto")
+    return observe::TraceFormat::perfetto;
+  if (text == "csv")
+    return observe::TraceFormat::csv;
+  throw UsageError(option, "perfetto or csv", in_quotes(text), "For example: --trace-format perfetto");
+}
+
+std::vector<std::uint32_t> parse_rank_list(std::string_view option, std::string_view text, std::uint64_t ranks)
+{
+  const auto number = [&](std::string_view digits, std::uint64_t least) {
+    return read_count(option, digits, "ranks (0,4-7), each", least, ranks - 1);
+  };
+  std::set<std::uint32_t> chosen;
+  std::string_view rest = text;
+  for (bool more = true; more;) {
+    more = rest.find(',') != std::string_view::npos;
+    std::string_view range = take(rest, ",");
+    const bool several = range.find('-') != std::string_view::npos;
+    const std::uint64_t first = number(take(range, "-"), 0);
+    const std::uint64_t last = several ? number(range, first) : first;
+    for (std::uint64_t rank = first; rank <= last; ++rank)
+      chosen.insert(static_cast<std::uint32_t>(rank));
+  }
+  return {chosen.begin(), chosen.end()};
 }
 
 OutputFiles parse_output_files(std::string_view option, std::string_view text)

@@ -22,6 +22,12 @@ void check_bind_to(std::string_view option, std::string_view text);
 // --cpu: measured|none|fixed=NS|scale=F.
 CpuPolicy parse_cpu(std::string_view option, std::string_view text);
 
+// --trace-format: perfetto|csv.
+observe::TraceFormat parse_trace_format(std::string_view option, std::string_view text);
+
+// "0,4-7": numbers below `ranks` and ranges of them; ascending, each once.
+std::vector<std::uint32_t> parse_rank_list(std::string_view option, std::string_view text, std::uint64_t ranks);
+
 // --output-filename: DIR[:nojobid][,nocopy].
 OutputFiles parse_output_files(std::string_view option, std::string_view text);
 

@@ -80,7 +80,7 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
       keys_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()), progress_(stderr)
 {
   const net::Parameters parameters = nic_parameters(plan_.options);
-  model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_}, parameters);
+  model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
   fabric_.set_model(*model_);
   fabric_.set_observer(&counter_);
   scheduler_.on_stall = [this] { return stalled(); };
@@ -580,6 +580,9 @@ Outcome Job::run()
       say(fmt::format("stopped by signal {} ({}) at {}", interrupted_, strsignal(interrupted_), simulated_now()));
     }
   }
+  for (const auto& rank : ranks_)
+    if (rank->phase != Rank::Phase::ended && rank->main->state() == engine::Actor::State::blocked)
+      rank->tell_trace(observe::RankState::waiting, rank->main->blocked_since(), end_of_time());
   progress_.erase();
   for (const auto& rank : ranks_)
     rank->output->pass_on(true);

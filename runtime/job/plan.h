@@ -11,6 +11,7 @@
 #include "platforms/platform.h"
 #include "runtime/cli/options.h"
 #include "runtime/cli/placement.h"
+#include "runtime/observe/trace.h"
 
 namespace umwelt::job
 {
@@ -26,8 +27,9 @@ struct Plan {
   std::vector<ProgramPlan> programs;
   std::unique_ptr<platform::Platform> platform;
   cli::Placement placement;
-  std::string shim;              // path of libumwelt-preload.so
-  char** process_argv = nullptr; // of this process: constructors of a rank are given it
+  std::unique_ptr<observe::Trace> trace; // null: not asked for
+  std::string shim;                      // path of libumwelt-preload.so
+  char** process_argv = nullptr;         // of this process: constructors of a rank are given it
 };
 
 } // namespace umwelt::job

@@ -42,18 +42,12 @@ void PortalsHost::received(portals::Process& process)
   const sim::SimTime miss = job_.cpu().first_touch();
   if (miss == 0)
     return;
-  Rank& rank = rank_of(process);
-  rank.statistics.compute += miss;
-  rank.gate.clock.cpu_ps += miss;
-  job_.scheduler().sleep(miss);
+  rank_of(process).spend(observe::RankState::compute, miss);
 }
 
 void PortalsHost::spend(portals::Process& process, sim::SimTime host_time)
 {
-  Rank& rank = rank_of(process);
-  rank.statistics.communication += host_time;
-  rank.gate.clock.cpu_ps += host_time;
-  job_.scheduler().sleep(host_time);
+  rank_of(process).spend(observe::RankState::communication, host_time);
 }
 
 } // namespace umwelt::job

@@ -52,9 +52,22 @@ void Rank::enter(bool looks)
     clock.debt_ps = charge;
     return;
   }
-  clock.cpu_ps += charge;
-  statistics.compute += charge;
-  job.scheduler().sleep(charge);
+  spend(observe::RankState::compute, charge);
+}
+
+void Rank::spend(observe::RankState state, SimTime time)
+{
+  gate.clock.cpu_ps += time;
+  (state == observe::RankState::compute ? statistics.compute : statistics.communication) += time;
+  const SimTime now = job.scheduler().now();
+  tell_trace(state, now, now + time);
+  job.scheduler().sleep(time);
+}
+
+void Rank::tell_trace(observe::RankState state, SimTime from, SimTime to)
+{
+  if (observe::Trace* trace = job.plan().trace.get())
+    trace->rank_spent(static_cast<std::uint32_t>(index), state, from, to);
 }
 
 void Rank::leave()
@@ -74,8 +87,10 @@ template <class Block> bool Rank::wait_with(For what, Block block)
   waiting_.push_back({self, what});
   const bool woken = block(scheduler);
   std::erase_if(waiting_, [self](const Waiting& waiting) { return waiting.actor == self; });
-  if (self == main)
+  if (self == main) {
     statistics.waiting += scheduler.now() - begin;
+    tell_trace(observe::RankState::waiting, begin, scheduler.now());
+  }
   return woken;
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/folder.h"
 #include "runtime/observe/statistics.h"
+#include "runtime/observe/trace_record.h"
 
 namespace umwelt::portals
 {
@@ -58,6 +59,10 @@ public:
   // looks leaves short bursts standing as a debt: if it has to wait, the time goes by anyway.
   void enter(bool looks);
   void leave();
+
+  // CPU time of the calling thread goes by: computing, or communication.
+  void spend(observe::RankState state, SimTime time);
+  void tell_trace(observe::RankState state, SimTime from, SimTime to);
 
   // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe.
   enum class For : std::uint8_t { network, anything };

@@ -24,7 +24,10 @@
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
+#include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
+#include "runtime/portals/message.h"
+#include "runtime/portals/process.h"
 
 extern char** environ;
 
@@ -131,6 +134,39 @@ void check_rank_count(const cli::Placement& placement)
                           "have");
 }
 
+std::unique_ptr<observe::Trace> open_trace(const job::Plan& plan)
+{
+  const cli::RunOptions& options = plan.options;
+  observe::TraceWorld world;
+  world.nodes = plan.placement.hostnames;
+  for (const cli::RankPlace& place : plan.placement.ranks)
+    world.rank_nodes.push_back(place.node);
+  world.nid = [](std::uint32_t node) -> std::uint32_t { return portals::Process::nid_of(node); };
+  if (!options.trace_ranks.empty() && options.trace_ranks.back() >= world.rank_nodes.size())
+    throw cli::UsageError("--trace-ranks", fmt::format("ranks below {}, the number of ranks", world.rank_nodes.size()),
+                          fmt::format("{}", options.trace_ranks.back()), "Ranks are counted from 0.");
+  return std::make_unique<observe::Trace>(
+      observe::TraceOptions{options.trace, *options.trace_format, options.trace_ranks}, std::move(world),
+      [](const net::Transfer& transfer) -> const void* { return static_cast<const portals::Leg&>(transfer).message; });
+}
+
+// The exit code: the job's, unless that says all went well and the trace is not whole.
+int finish_trace(const cli::RunOptions& options, observe::Trace& trace, int exit_code)
+{
+  try {
+    trace.finish();
+  } catch (const std::runtime_error& error) {
+    fmt::print(stderr, "umwelt run: {}\n", error.what());
+    return exit_code != cli::exit_code::ok ? exit_code : cli::exit_code::failure;
+  }
+  note(options,
+       fmt::format("trace {}: {} records, {}{}", options.trace, observe::show_count(trace.records()),
+                   observe::show_bytes(trace.bytes()),
+                   *options.trace_format == observe::TraceFormat::perfetto ? "; open it in https://ui.perfetto.dev"
+                                                                           : ""));
+  return exit_code;
+}
+
 } // namespace
 
 int prepare(const cli::RunOptions& options, const std::vector<std::string>& arguments)
@@ -179,6 +215,8 @@ int run_job(cli::RunOptions options, char** process_argv)
   if (options.display_map)
     fmt::print(stderr, "{}", cli::placement_map(plan.placement));
   print_notes(options, notes);
+  if (!options.trace.empty())
+    plan.trace = open_trace(plan);
 
   int exit_code = 0;
   run_in_conductor([&] {
@@ -198,7 +236,7 @@ int run_job(cli::RunOptions options, char** process_argv)
       fmt::print(stderr, "{}", observe::summary(record));
     if (!options.report.empty())
       observe::write_report(options.report, record, !job.cpu().measured());
-    exit_code = outcome.exit_code;
+    exit_code = plan.trace ? finish_trace(options, *plan.trace, outcome.exit_code) : outcome.exit_code;
   });
   return exit_code;
 }

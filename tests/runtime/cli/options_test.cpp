@@ -255,6 +255,32 @@ TEST(Simulation, OptionsAreKept)
   EXPECT_TRUE(run.keep_temps);
 }
 
+TEST(Trace, FormatGoesByTheName)
+{
+  EXPECT_EQ(parse({"--trace", "a.csv", "p"}).trace_format, observe::TraceFormat::csv);
+  EXPECT_EQ(parse({"--trace", "a.pftrace", "p"}).trace_format, observe::TraceFormat::perfetto);
+  EXPECT_EQ(parse({"--trace", "a.csv", "p"}).trace, "a.csv");
+}
+TEST(Trace, FormatCanBeSaid)
+{
+  EXPECT_EQ(parse({"--trace", "a.csv", "--trace-format", "perfetto", "p"}).trace_format,
+            observe::TraceFormat::perfetto);
+  EXPECT_EQ(parse({"--trace-format", "csv", "--trace", "/dev/stdout", "p"}).trace_format, observe::TraceFormat::csv);
+}
+TEST(Trace, UnknownNamesAndFormatsAreErrors)
+{
+  EXPECT_THAT(parse_error({"--trace", "a.json", "p"}),
+              AllOf(HasSubstr("--trace: expected a name that ends in .pftrace, .perfetto-trace, .pb"),
+                    HasSubstr(".csv, got 'a.json'"), HasSubstr("--trace-format")));
+  EXPECT_THAT(parse_error({"--trace", "a.csv", "--trace-format", "json", "p"}),
+              HasSubstr("--trace-format: expected perfetto or csv, got 'json'"));
+}
+TEST(Trace, ItsOptionsNeedIt)
+{
+  EXPECT_THAT(parse_error({"--trace-format", "csv", "p"}), HasSubstr("--trace-format: expected --trace"));
+  EXPECT_THAT(parse_error({"--trace-ranks", "1", "p"}), HasSubstr("--trace-ranks: expected --trace"));
+}
+
 TEST(Accepted, HarmlessOptionsAreSilent)
 {
   EXPECT_TRUE(parse({"--allow-run-as-root", "--oversubscribe", "--bind-to", "core", "app"}).notes.empty());

@@ -163,5 +163,16 @@ TEST(OutputFilename, AnUnknownModifierIsAnError)
             "  For example: --output-filename out:nojobid,nocopy");
 }
 
+TEST(RankList, IsSortedAndEachOnce)
+{
+  EXPECT_EQ(parse_rank_list("--trace-ranks", "7,0-2,1", 10), (std::vector<std::uint32_t>{0, 1, 2, 7}));
+  EXPECT_EQ(parse_rank_list("--trace-ranks", "3", 10), (std::vector<std::uint32_t>{3}));
+}
+TEST(RankList, RefusesWhatIsNone)
+{
+  for (const char* text : {"", ",", "1,", "a", "1-", "-1", "3-1", "1-2-3", "10", "0-10", "1 2"})
+    EXPECT_NE(test::error_of([text] { parse_rank_list("--trace-ranks", text, 10); }), "") << text;
+}
+
 } // namespace
 } // namespace umwelt::cli

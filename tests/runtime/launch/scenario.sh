@@ -25,4 +25,15 @@ killed)
   wait $!
   [ $? = 137 ]
   ;;
+trace-refused) # a run that does not begin leaves no trace
+  folder=$(mktemp -d)
+  "$umwelt" run --trace "$folder/trace.csv" --nic speeed=1 -np 2 "$program"
+  [ $? = 121 ] && rmdir "$folder"
+  ;;
+trace-deadlock) # one that ends badly leaves a whole one
+  folder=$(mktemp -d)
+  trap 'rm -r "$folder"' EXIT
+  "$umwelt" run --trace "$folder/trace.pftrace" -np 2 "$program" deadlock
+  [ $? = 122 ] && [ "$(ls "$folder")" = trace.pftrace ] && grep -aq waiting "$folder/trace.pftrace"
+  ;;
 esac

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/observe/trace.h"
+
+#include <utility>
+
+namespace umwelt::observe
+{
+
+namespace
+{
+
+OperationType type_of(net::TransferKind kind, net::TransferKind request)
+{
+  switch (kind) {
+  case net::TransferKind::put:
+    return OperationType::ptl_put;
+  case net::TransferKind::get:
+    return OperationType::ptl_get;
+  case net::TransferKind::atomic:
+    return OperationType::ptl_atomic;
+  case net::TransferKind::fetch_atomic:
+    return OperationType::ptl_fetch_atomic;
+  case net::TransferKind::ack:
+    return OperationType::ptl_ack;
+  case net::TransferKind::reply:
+    break;
+  }
+  return request == net::TransferKind::fetch_atomic ? OperationType::ptl_fetch_atomic_response
+                                                    : OperationType::ptl_get_response;
+}
+
+// The number of a transfer is that of its operation and the type of its message, so that nothing has to be kept for it.
+constexpr std::uint64_t types_of_messages = 8;
+
+} // namespace
+
+Trace::Trace(const TraceOptions& options, TraceWorld world, OperationKey key)
+    : world_(std::move(world)), key_(key), traced_(world_.rank_nodes.size(), options.ranks.empty()),
+      traced_nodes_(world_.nodes.size(), options.ranks.empty()), file_(options.path),
+      intervals_(world_.rank_nodes.size())
+{
+  for (const std::uint32_t rank : options.ranks) {
+    traced_.at(rank) = true;
+    traced_nodes_.at(world_.rank_nodes[rank]) = true;
+  }
+  for (std::uint32_t rank = 0; rank < intervals_.size(); ++rank)
+    intervals_[rank].rank = rank;
+  writer_ = options.format == TraceFormat::csv ? make_csv_writer(world_, file_) : make_perfetto_writer(world_, file_);
+}
+
+Trace::~Trace() = default;
+
+std::uint64_t Trace::started(const net::Transfer& transfer)
+{
+  Operation& operation = operations_[key_(transfer)];
+  if (!net::is_response(transfer.kind))
+    operation = {++operation_, transfer.kind};
+  return operation.number * types_of_messages + static_cast<std::uint64_t>(type_of(transfer.kind, operation.kind));
+}
+
+void Trace::stage(const net::StageRecord& record)
+{
+  OperationRecord entry{record};
+  if (record.transfer == 0) {
+    if (!traced_nodes_[record.node])
+      return;
+  } else {
+    if (!traces(record.initiator_process) && !traces(record.target_process))
+      return;
+    entry.message = static_cast<OperationType>(record.transfer % types_of_messages);
+    entry.operation = record.transfer / types_of_messages;
+  }
+  records_ += writer_->write(entry);
+}
+
+void Trace::rank_spent(std::uint32_t rank, RankState state, sim::SimTime start, sim::SimTime end)
+{
+  if (end <= start || !traces(rank))
+    return;
+  RankInterval& last = intervals_[rank];
+  if (last.state == state && last.end == start) {
+    last.end = end;
+    return;
+  }
+  write(last);
+  last = {rank, state, start, end};
+}
+
+void Trace::write(const RankInterval& interval)
+{
+  if (interval.end > interval.start)
+    records_ += writer_->write(interval);
+}
+
+void Trace::finish()
+{
+  for (const RankInterval& interval : intervals_)
+    write(interval);
+  intervals_.clear();
+  file_.finish();
+}
+
+} // namespace umwelt::observe

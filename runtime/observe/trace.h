@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The trace of a run (--trace): listens to the network model and to the ranks and writes what it hears to a file. Memory does
+// not grow with the length of the run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/observe/trace_file.h"
+#include "runtime/observe/trace_writer.h"
+
+namespace umwelt::observe
+{
+
+struct TraceOptions {
+  std::string path;
+  TraceFormat format = TraceFormat::perfetto;
+  std::vector<std::uint32_t> ranks; // operations these begin or are the target of, and these ranks; empty: all
+};
+
+class Trace final : public net::Observer
+{
+public:
+  // What is equal for a request and its response, as long as they are under way, and different for any two operations.
+  using OperationKey = const void* (*)(const net::Transfer&);
+
+  // Throws std::invalid_argument if the file cannot be written. A trace that is not finished leaves no file.
+  Trace(const TraceOptions& options, TraceWorld world, OperationKey key);
+  ~Trace();
+
+  std::uint64_t started(const net::Transfer& transfer) override;
+  void stage(const net::StageRecord& record) override;
+  // Intervals of one state that touch become one.
+  void rank_spent(std::uint32_t rank, RankState state, sim::SimTime start, sim::SimTime end);
+
+  // No records after this. Throws std::runtime_error if the trace is not whole.
+  void finish();
+
+  [[nodiscard]] std::uint64_t records() const { return records_; }
+  [[nodiscard]] std::uint64_t bytes() const { return file_.bytes(); }
+
+private:
+  struct Operation {
+    std::uint64_t number = 0;
+    net::TransferKind kind = net::TransferKind::put; // of the request
+  };
+
+  [[nodiscard]] bool traces(std::uint32_t rank) const { return rank < traced_.size() && traced_[rank]; }
+  void write(const RankInterval& interval);
+
+  TraceWorld world_;
+  OperationKey key_;
+  std::vector<bool> traced_;       // by rank
+  std::vector<bool> traced_nodes_; // those with a traced rank
+  TraceFile file_;
+  std::unique_ptr<TraceWriter> writer_;
+  std::unordered_map<const void*, Operation> operations_;
+  std::vector<RankInterval> intervals_; // by rank, not yet written
+  std::uint64_t operation_ = 0;
+  std::uint64_t records_ = 0;
+};
+
+} // namespace umwelt::observe
