@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Objects that are needed again and again: taken and given back. Allocates only when more are in use than ever before; what
-// a large burst took is freed when none is in use any more. AddressSanitizer is told what is not in use.
+// a large burst took is freed once a smaller one is over. AddressSanitizer is told what is not in use.
 #pragma once
 
 #include <sanitizer/asan_interface.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -25,6 +26,7 @@ public:
   {
     if (idle_.empty())
       grow();
+    most_ = std::max(most_, in_use() + 1);
     T& object = *idle_.back();
     idle_.pop_back();
     ASAN_UNPOISON_MEMORY_REGION(&object, sizeof object);
@@ -34,18 +36,15 @@ public:
   {
     idle_.push_back(&object);
     ASAN_POISON_MEMORY_REGION(&object, sizeof object);
-    if (blocks_.size() > kept_blocks && in_use() == 0) {
-      show_all();
-      blocks_ = std::vector<std::unique_ptr<T[]>>();
-      idle_ = std::vector<T*>();
-    }
+    if (in_use() == 0)
+      rest();
   }
 
   [[nodiscard]] std::size_t in_use() const { return blocks_.size() * block_size - idle_.size(); }
 
 private:
   static constexpr std::size_t block_size = 64;
-  static constexpr std::size_t kept_blocks = 64;
+  static constexpr std::size_t kept = 4096;
 
   void grow()
   {
@@ -54,12 +53,23 @@ private:
     for (std::size_t i = block_size; i-- > 0;)
       idle_.push_back(&blocks_.back()[i]);
   }
+  // Nothing is in use.
+  void rest()
+  {
+    if (blocks_.size() * block_size > std::max(kept, 4 * most_)) {
+      show_all();
+      blocks_ = std::vector<std::unique_ptr<T[]>>();
+      idle_ = std::vector<T*>();
+    }
+    most_ = 0;
+  }
   void show_all()
   {
     for (T* object : idle_)
       ASAN_UNPOISON_MEMORY_REGION(object, sizeof *object);
   }
 
+  std::size_t most_ = 0; // in use since the last rest
   std::vector<std::unique_ptr<T[]>> blocks_;
   std::vector<T*> idle_;
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Recycled objects and buffers: the steady state of the engine allocates nothing, and what a burst took is given back
-// when it is over. AddressSanitizer is told what is not in use.
+// Recycled objects and buffers: the steady state of the engine allocates nothing, and what a burst took is given back once
+// a smaller one is over. AddressSanitizer is told what is not in use.
 #pragma once
 
 #include <sanitizer/asan_interface.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -27,8 +28,12 @@ public:
 
   T& acquire()
   {
-    if (free_.empty())
-      return objects_.emplace_back();
+    if (free_.empty()) {
+      T& fresh = objects_.emplace_back();
+      most_ = objects_.size();
+      return fresh;
+    }
+    most_ = std::max(most_, in_use() + 1);
     T& object = *free_.back();
     free_.pop_back();
     ASAN_UNPOISON_MEMORY_REGION(&object, sizeof object);
@@ -38,23 +43,31 @@ public:
   {
     free_.push_back(&object);
     ASAN_POISON_MEMORY_REGION(&object, sizeof object);
-    if (in_use() == 0 && objects_.size() > kept) {
-      show_all();
-      objects_ = std::deque<T>();
-      free_ = std::vector<T*>();
-    }
+    if (in_use() == 0)
+      rest();
   }
   [[nodiscard]] std::size_t in_use() const { return objects_.size() - free_.size(); }
 
 private:
   static constexpr std::size_t kept = 1024;
 
+  // Nothing is in use.
+  void rest()
+  {
+    if (objects_.size() > std::max(kept, 4 * most_)) {
+      show_all();
+      objects_ = std::deque<T>();
+      free_ = std::vector<T*>();
+    }
+    most_ = 0;
+  }
   void show_all()
   {
     for (T* object : free_)
       ASAN_UNPOISON_MEMORY_REGION(object, sizeof *object);
   }
 
+  std::size_t most_ = 0; // in use since the last rest
   std::deque<T> objects_;
   std::vector<T*> free_;
 };
