@@ -74,10 +74,19 @@ std::unique_ptr<Platform> make_platform(const Request& request)
   for (const Ready& ready : ready_platforms) {
     if (name != ready.name)
       continue;
-    net::Parameters parameters;
+    net::Parameters all;
     if (colon != std::string::npos)
-      parameters.add(std::string_view(request.spec).substr(colon + 1), "--platform");
-    return ready.build(request, parameters);
+      all.add(std::string_view(request.spec).substr(colon + 1), "--platform");
+    constexpr std::string_view nic_prefix = "nic:"; // as in XML
+    net::Parameters own;
+    for (const auto& [key, value] : all.values())
+      if (!key.starts_with(nic_prefix))
+        own.set(key, value.text, value.origin);
+    auto platform = ready.build(request, own);
+    for (const auto& [key, value] : all.values())
+      if (key.starts_with(nic_prefix))
+        platform->set_nic_property(key.substr(nic_prefix.size()), value.text);
+    return platform;
   }
   if (looks_like_a_file(request.spec))
     return load_xml(request);

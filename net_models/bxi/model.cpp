@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "net_models/parameters.h"
+
 namespace umwelt::net
 {
 
@@ -144,6 +146,7 @@ BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
   if (parameters_.coding == 0)
     throw std::invalid_argument(
         "parameter coding of model bxi: expected a fraction above 0, got 0. Correct the value.");
+  read_service();
   if (!parameters_.pci) {
     parameters_.pci_latency = 0;
     parameters_.pci_read = 0;
@@ -159,26 +162,65 @@ BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
 
 BxiModel::~BxiModel() = default;
 
+void BxiModel::read_service()
+{
+  constexpr std::uint64_t most = 1'000'000;
+  std::string_view list = parameters_.service;
+  all_service_ = list == "*";
+  while (!list.empty() && !all_service_) {
+    const auto end = list.find(';');
+    const std::string_view item = list.substr(0, end);
+    const auto dash = item.find('-');
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    if (!parse_count(item.substr(0, dash), first) ||
+        !parse_count(dash == std::string_view::npos ? item : item.substr(dash + 1), last) || last < first ||
+        last >= most)
+      throw std::invalid_argument(
+          fmt::format("parameter service of model bxi: expected ranks and ranges separated by ';' "
+                      "(0;4-7), or '*', got '{}'. Correct the list.",
+                      item));
+    if (service_.size() <= last)
+      service_.resize(last + 1);
+    std::fill(service_.begin() + static_cast<std::ptrdiff_t>(first),
+              service_.begin() + static_cast<std::ptrdiff_t>(last) + 1, true);
+    list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
+  }
+}
+
 // ---- Small rules ----
 
 // The NIC has a copy of short payloads; the buffer of longer ones is needed until nothing has to be sent again.
 bool BxiModel::keeps_buffer(const Flight& flight) const
 {
-  return flight.payload > parameters_.buffered_max;
+  return flight.payload > parameters_.inline_max;
 }
 
 // Short replies are read together with the list entry (reply_time). The host writes short requests itself; what the NIC sends on
 // its own account or a second time it must read.
 bool BxiModel::reads_payload(const Flight& flight) const
 {
-  if (flight.payload <= parameters_.buffered_max)
+  if (flight.payload <= parameters_.inline_max)
     return !is_response(flight.kind) && !flight.from_host && flight.payload > 0;
-  return is_response(flight.kind) || !flight.from_host || flight.retries > 0 || flight.payload > parameters_.pio_max;
+  return is_response(flight.kind) || !flight.from_host || flight.retries > 0 || !stored_by_host(flight.payload);
+}
+
+// Inline or by programmed I/O: the host's stores cross PCI, the NIC need not read.
+bool BxiModel::stored_by_host(std::uint64_t payload) const
+{
+  return payload <= std::max(parameters_.inline_max, parameters_.pio_max);
+}
+
+// Whether the process's messages, and the responses to them, go over the service networks.
+bool BxiModel::on_service(const Transfer& transfer) const
+{
+  return transfer.service || (transfer.initiator_process < service_.size() && service_[transfer.initiator_process]) ||
+         all_service_;
 }
 
 SimTime BxiModel::pci_time(std::uint64_t bytes) const
 {
-  return parameters_.pci ? sim::transfer_time(bytes, parameters_.pci_transfer) : 0;
+  return parameters_.pci ? sim::transfer_time(bytes, std::min(parameters_.pci_transfer, parameters_.pci_shared)) : 0;
 }
 
 // Pages beyond the reach of the NIC's translation cache evict each other and each costs a walk; large buffers are backed by huge
@@ -208,7 +250,7 @@ SimTime BxiModel::issue_cost(const Transfer& transfer) const
 {
   if (!transfer.from_host)
     return 0;
-  const bool stored = transfer.payload <= parameters_.pio_max;
+  const bool stored = stored_by_host(transfer.payload);
   return parameters_.issue + (stored ? sim::transfer_time(transfer.payload, parameters_.pio_store) : 0);
 }
 
@@ -251,7 +293,7 @@ bool BxiModel::start(Transfer& transfer)
 {
   Nic& nic = nics_[transfer.source];
   const auto base = transfer.kind == TransferKind::ack ? acks : is_response(transfer.kind) ? responses : requests;
-  const auto index = static_cast<std::uint8_t>(base + (transfer.service ? 1 : 0));
+  const auto index = static_cast<std::uint8_t>(base + (on_service(transfer) ? 1 : 0));
   Queue& queue = nic.queues[index];
   if (transfer.from_host && context_.listener != nullptr && queue.slots_used >= parameters_.queue_depth) {
     nic.refused = true;
@@ -285,7 +327,7 @@ bool BxiModel::start(Transfer& transfer)
 
   if (transfer.from_host) {
     ++queue.slots_used;
-    const bool stored = transfer.payload <= parameters_.pio_max;
+    const bool stored = stored_by_host(transfer.payload);
     flight.command_at =
         context_.timeline.now() + parameters_.pci_latency + (stored ? pci_time(transfer.payload) : SimTime{0});
   } else {
@@ -293,7 +335,7 @@ bool BxiModel::start(Transfer& transfer)
     flight.command_at = std::max(cause(), is_response(transfer.kind) ? nic.events_free : SimTime{0});
   }
   if (!is_response(transfer.kind) && !transfer.unordered) {
-    const std::uint32_t network = transfer.service ? 1U << 31 : 0;
+    const std::uint32_t network = index % 2 != 0 ? 1U << 31 : 0;
     Flow& flow = flows_[pair_key(transfer.source | network, transfer.target)];
     flight.flow = &flow;
     flight.flow_next = nullptr;
@@ -760,7 +802,7 @@ void BxiModel::tell_departure(Flight& flight)
   if (first)
     flight.observed = context_.observer->started(*flight.transfer);
   if (first && flight.from_host && parameters_.pci) {
-    const bool stored = flight.payload > 0 && flight.payload <= parameters_.pio_max;
+    const bool stored = flight.payload > 0 && stored_by_host(flight.payload);
     const SimTime written = flight.command_at - (stored ? pci_time(flight.payload) : SimTime{0});
     const SimTime issued = written - parameters_.pci_latency;
     tell(flight, StageKind::command, 0, issued, written);

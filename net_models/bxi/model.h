@@ -86,6 +86,9 @@ private:
   void schedule(Flight& flight, Stage stage, SimTime when);
   [[nodiscard]] bool keeps_buffer(const Flight& flight) const;
   [[nodiscard]] bool reads_payload(const Flight& flight) const;
+  [[nodiscard]] bool stored_by_host(std::uint64_t payload) const;
+  [[nodiscard]] bool on_service(const Transfer& transfer) const;
+  void read_service();
   [[nodiscard]] SimTime pci_time(std::uint64_t bytes) const;
   [[nodiscard]] SimTime stall(std::uint64_t bytes) const;
   [[nodiscard]] SimTime cause() const;
@@ -108,6 +111,8 @@ private:
   BxiFabric fabric_;
   bool tracked_; // every message needs its end-to-end ack, not only those whose buffer is kept
   std::vector<Nic> nics_;
+  std::vector<bool> service_; // by process: uses the service networks
+  bool all_service_ = false;
   sim::Pool<Flight> flights_;
   std::unordered_map<std::uint64_t, Flow> flows_;
   std::unordered_map<std::uint64_t, Credit> node_credits_;

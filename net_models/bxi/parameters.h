@@ -26,8 +26,9 @@ struct BxiParameters {
   sim::SimTime take_counter = 168 * sim::nanosecond; // [guess] as an event: the same miss
 
   // Commands.
-  std::uint64_t buffered_max = 64;  // [data], [S4BXI]
-  std::uint64_t pio_max = 416;      // [data]
+  std::uint64_t inline_max = 64; // [data], [S4BXI]
+  std::uint64_t pio_max = 416;   // [data]
+  std::string service;
   std::uint64_t queue_depth = 8192; // [fit] put_nowait at 6 KiB; as many entries as the E2E table has [S4BXI]
 
   // PCI.
@@ -93,9 +94,12 @@ struct BxiParameters {
     v.time("take_counter", take_counter, "CPU time to read a counter that has changed");
 
     v.size(
-        "buffered_max", buffered_max,
-        "payloads up to this are kept by the NIC: SEND as soon as they left; longer ones wait for the end-to-end ack");
+        "inline_max", inline_max,
+        "payloads up to this are part of the command, which the NIC keeps: SEND as soon as they left; longer ones wait "
+        "for the end-to-end ack");
     v.size("pio_max", pio_max, "payloads up to this are written by the CPU; longer ones are read by DMA");
+    v.text("service", service,
+           "ranks that use the service instead of the compute networks, such as 0;4-7; '*' for all");
     v.count("queue_depth", queue_depth, "commands a node's queue holds, per virtual network");
 
     v.flag("pci", pci, "model the PCI bus at all");

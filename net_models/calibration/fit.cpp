@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -36,6 +37,7 @@ using Workspace = std::unique_ptr<gsl_multifit_nlinear_workspace, Deleter<gsl_mu
 constexpr double step = 0.01;         // of a logarithm, for differences: larger than what rounding to picoseconds does
 constexpr double huber = 1.345;       // 95 % efficient for normal residuals
 constexpr unsigned robust_rounds = 4; // fits with new weights
+constexpr unsigned most_leaps = 3;    // rounds of leaps
 constexpr unsigned step_rounds = 3;   // rounds of trying steps
 constexpr std::size_t most_iterations = 30;
 constexpr double without_effect = 1e-6; // change of the residuals per relative change of the parameter
@@ -200,6 +202,7 @@ public:
       throw std::invalid_argument(fmt::format("expected more measurements than parameters, got {} sizes for {}. Fit "
                                               "fewer with --fit, or add measurements.",
                                               fitted_points_, free_.size()));
+    find_valley();
     fit_continuous();
     for (unsigned round = 0; round < step_rounds && try_steps(); ++round)
       fit_continuous();
@@ -337,6 +340,57 @@ private:
       problem_in_gsl_ = std::current_exception();
       return GSL_EBADFUNC;
     }
+  }
+
+  // The rate of a pipeline is that of its slowest stage: a stage that the start values hide has no slope, and one that they
+  // make the slowest by mistake can be fitted in the place of another. So the fit starts from several points, and leaps of
+  // single parameters are tried from where it ends.
+  void find_valley()
+  {
+    if (free_.empty())
+      return;
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> factor(-std::log(2.0), std::log(2.0));
+    std::vector<double> best;
+    double least = INFINITY;
+    for (unsigned start = 0; start < std::max(1U, problem_.starts); ++start) {
+      for (const std::size_t k : free_) {
+        keys_[k].scale = keys_[k].start;
+        keys_[k].value = keys_[k].at(start == 0 ? 1 : std::exp(factor(random)));
+      }
+      fit_once();
+      for (unsigned round = 0; round < most_leaps && leap(); ++round)
+        fit_once();
+      const double reached = error();
+      tell_(
+          fmt::format("  start {}: mean error {:.2f} % after {} evaluations", start + 1, 100 * reached, evaluations_));
+      if (reached < least) {
+        least = reached;
+        best = current_values();
+      }
+    }
+    for (std::size_t k = 0; k < keys_.size(); ++k)
+      keys_[k].value = best[k];
+  }
+
+  // True: a parameter leapt to where the fit is better.
+  bool leap()
+  {
+    bool leapt = false;
+    double least = error();
+    for (const std::size_t k : free_) {
+      std::vector<double> values = current_values();
+      keys_[k].scale = keys_[k].value;
+      for (const double variable : {0.25, 0.5, 0.7, 1.4, 2.0, 4.0}) {
+        values[k] = keys_[k].at(variable);
+        if (const double reached = error_at(values); reached < 0.995 * least) {
+          least = reached;
+          keys_[k].value = values[k];
+          leapt = true;
+        }
+      }
+    }
+    return leapt;
   }
 
   void fit_continuous()

@@ -126,7 +126,7 @@ std::string gnuplot_script(const Figure& figure)
             "set xlabel 'bytes'\nset origin 0,0\nset size 1,0.37\nset tmargin 0.5\nunset bmargin\n"
             "set xzeroaxis lc rgb 'black'\nplot ";
   for (std::size_t i = 0; i < figure.predictions.size(); ++i)
-    script += fmt::format("{}$predicted{} using 1:3 with linespoints pt 7 ps 0.3 lc rgb '{}'", i == 0 ? "" : ", ", i,
+    script += fmt::format("{}$predicted{} using 1:3 with lines lw 1.5 lc rgb '{}'", i == 0 ? "" : ", ", i,
                           colours[i % colours.size()]);
   return script + "\nunset multiplot\n";
 }

@@ -42,6 +42,7 @@ struct Options {
   std::vector<std::string> held_out;
   std::set<std::uint64_t> ranks;
   std::uint32_t messages = 10'000;
+  unsigned starts = 1;
   std::string output;
   std::string plots;
   bool verbose = false;
@@ -78,6 +79,10 @@ void describe(CLI::App& app, Options& options)
       ->allow_extra_args(false);
   app.add_option("--messages", options.messages, "messages per size in put_nowait and get_nowait; default 10000")
       ->check(CLI::Range(100, 1'000'000));
+  app.add_option("--starts", options.starts,
+                 "fit from so many points, the start values and random ones around them, and keep the best; "
+                 "default 1")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--output", options.output, "write the parameters to this file, for --nic @FILE");
   app.add_option("--plots", options.plots, "draw an SVG per benchmark into this folder (needs gnuplot)");
   app.add_option("--compare", options.comparisons,
@@ -370,6 +375,7 @@ int run(const Options& options)
         fmt::format("--platform {}: expected at least 2 nodes, got {}.", options.platform, platform->node_count()));
   problem.platform = platform.get();
   problem.messages = options.messages;
+  problem.starts = options.starts;
   problem.threads = std::max(1U, std::thread::hardware_concurrency());
 
   const net::FitResult result = net::fit(problem, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });

@@ -20,6 +20,7 @@ std::string platforms_text(std::span<const platform::CatalogueEntry> catalogue)
       text += fmt::format("{:<{}}  parameters: {}\n", "", width, entry.parameters);
   }
   return text + "\nWith parameters: umwelt run --platform NAME:KEY=VALUE,KEY=VALUE ...\n"
+                "Its NICs' parameters (`umwelt models`, model bxi): nic:KEY=VALUE among these.\n"
                 "A SimGrid platform in XML: umwelt run --platform FILE.xml ...\n";
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -116,6 +118,55 @@ TEST(Parameters, ItemsNeedAnEqualsSign)
 {
   EXPECT_EQ(message("latency"),
             "--nic: expected key=value, got 'latency'. Write each parameter as key=value, separated by commas.");
+}
+
+class ParameterFile : public testing::Test
+{
+protected:
+  ParameterFile() { std::filesystem::create_directories(folder_); }
+  ~ParameterFile() override { std::filesystem::remove_all(folder_); }
+
+  Parameters load(const std::string& text)
+  {
+    std::ofstream(path_) << text;
+    Parameters parameters;
+    parameters.add_file(path_);
+    return parameters;
+  }
+  std::string error(const std::string& text)
+  {
+    try {
+      read_parameters<Sample>(load(text), "model sample");
+    } catch (const std::invalid_argument& problem) {
+      return problem.what();
+    }
+    return "no error";
+  }
+
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "umwelt_parameter_file";
+  std::string path_ = folder_ / "nic.conf";
+};
+
+TEST_F(ParameterFile, HasALinePerKey)
+{
+  const auto values = read_parameters<Sample>(load("# fitted\n\nlatency = 2us  # or so\r\nmany=7"), "model sample");
+  EXPECT_EQ(values.latency, 2 * sim::microsecond);
+  EXPECT_EQ(values.many, 7U);
+}
+
+TEST_F(ParameterFile, ErrorsNameTheLine)
+{
+  EXPECT_EQ(error("many = 1\nlatency\n"),
+            path_ + ":2: expected 'key = value', got 'latency'. Correct the line or put '#' before it.");
+  EXPECT_THAT(error("\nlatency = 5"), testing::StartsWith(path_ + ":2: parameter latency of model sample: expected"));
+  EXPECT_THAT(error("latencies = 5us"), testing::StartsWith(path_ + ":1: model sample has no parameter 'latencies'."));
+}
+
+TEST_F(ParameterFile, AMissingOneIsNamed)
+{
+  Parameters parameters;
+  EXPECT_THROW(parameters.add_file("/no/such/file"), std::invalid_argument);
+  EXPECT_THROW(parameters.add_file(folder_), std::invalid_argument);
 }
 
 TEST(Parameters, DefaultsReadBackAsThemselves)

@@ -43,6 +43,12 @@ TEST(Bxi, HasTheNodesAskedFor)
   EXPECT_EQ(platform->name(), "bxi");
 }
 
+TEST(Bxi, KnowsPropertiesOfItsNics)
+{
+  const auto platform = make_platform({.spec = "bxi:leaf=8,nic:issue=99ns", .nodes = 2});
+  EXPECT_THAT(platform->nic_properties(), testing::ElementsAre(testing::Pair("issue", "99ns")));
+}
+
 TEST(Bxi, OneLeafNeedsNoSpine)
 {
   const auto platform = make_platform({.spec = "bxi", .nodes = 2});
