@@ -110,8 +110,8 @@ public:
       check(api::PtlNIInit(*process, PTL_IFACE_DEFAULT, PTL_NI_MATCHING | PTL_NI_PHYSICAL, PTL_PID_ANY, nullptr,
                            nullptr, &ni_));
     }
-    check(api::PtlEQAlloc(a_, ni_, 1 << 16, &initiator_eq_));
-    check(api::PtlEQAlloc(b_, ni_, 1 << 16, &target_eq_));
+    check(api::PtlEQAlloc(a_, ni_, 1 << 20, &initiator_eq_));
+    check(api::PtlEQAlloc(b_, ni_, 1 << 20, &target_eq_));
     ptl_pt_index_t index = 0;
     check(api::PtlPTAlloc(b_, ni_, 0, target_eq_, 0, &index));
     check(api::PtlGetId(b_, ni_, &b_id_));
@@ -215,7 +215,7 @@ void put_nowait(benchmark::State& state)
     bench.target_event();
   }
 }
-BENCHMARK(put_nowait)->Arg(10)->Arg(1000)->Arg(10000);
+BENCHMARK(put_nowait)->Arg(100)->Arg(1000)->Arg(10000)->Arg(100000);
 
 void get_waitreply(benchmark::State& state)
 {
