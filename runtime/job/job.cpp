@@ -484,6 +484,18 @@ void Job::warn(const Rank& rank, const std::string& text)
     say(fmt::format("{}: {}", rank.title(), text));
 }
 
+void Job::spinning(Rank& rank, std::uint64_t computed)
+{
+  const char* const before = rank.last_call();
+  const std::uint64_t writes = rank.poll.writes;
+  rank.set_last_call("a loop that waits for memory to change");
+  rank.gate.clock.burst_start += engine::BurstMeter::ticks() - computed;
+  rank.enter(false);
+  polling_.spin(rank, writes);
+  rank.set_last_call(before);
+  rank.leave();
+}
+
 void Job::trace_call(const Rank& rank, const char* name)
 {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin_;

@@ -77,6 +77,8 @@ public:
   [[noreturn]] void died(Rank& rank, int signal, const siginfo_t* information, const ucontext_t* context);
   [[noreturn]] void aborted(Rank& rank, int status, const char* call, const char* message);
   void warn(const Rank& rank, const std::string& text); // once per text
+  // The calling thread of `rank` spins on memory, and has computed until `computed` ticks. Returns when that may have changed.
+  void spinning(Rank& rank, std::uint64_t computed);
   // -vv: a line for every call that reaches the runtime.
   [[nodiscard]] bool traces_calls() const { return plan_.options.verbosity >= 2; }
   void trace_call(const Rank& rank, const char* name);

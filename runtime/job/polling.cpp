@@ -15,6 +15,7 @@ namespace
 
 constexpr std::uint64_t patience = UMW_QUICK_POLLS; // empty polls answered before the rank is blocked
 constexpr unsigned most_rounds = 10'000;            // of all parked ranks without progress: a deadlock
+constexpr unsigned most_spins = 3; // of these rounds, for a rank that spins: each costs it many milliseconds
 constexpr SimTime shortest_step = sim::microsecond;
 constexpr SimTime longest_step = 10 * sim::microsecond;
 constexpr SimTime step_fraction = 64;
@@ -68,13 +69,31 @@ bool Polling::empty(Rank& rank)
   return woken;
 }
 
+void Polling::spin(Rank& rank, std::uint64_t seen)
+{
+  job_.scheduler().yield();
+  if (rank.poll.writes != seen)
+    return;
+  PollState& poll = rank.poll;
+  if (job_.scheduler().current() != rank.main) {
+    // What the main thread does to their common memory nobody says.
+    rank.wait(job_.scheduler().now() + longest_step, Rank::For::network);
+    return;
+  }
+  poll.since = job_.scheduler().now();
+  poll.parked = poll.spins = true;
+  rank.wait(sim::never, Rank::For::network);
+  poll.parked = poll.spins = false;
+  poll.empty = 0;
+}
+
 bool Polling::another_round()
 {
   if (++rounds_ > most_rounds)
     return false;
   bool any = false;
   for (const auto& rank : job_.ranks())
-    if (rank->poll.parked) {
+    if (rank->poll.parked && (!rank->poll.spins || rounds_ <= most_spins)) {
       rank->poll.empty = 1; // not 0: it has been looking since poll.since
       rank->notify_network();
       any = true;

@@ -26,6 +26,9 @@ public:
 
   // An empty poll of the calling thread of `rank`. True: it was blocked and something may have changed since.
   bool empty(Rank& rank);
+  // The calling thread of `rank` spins on memory (job/spin_watch.h). Returns when the NIC has written there since the
+  // rank's count of writes was `seen`, when another of its threads may have, or when nothing else is left to do.
+  void spin(Rank& rank, std::uint64_t seen);
   // Something has reached the rank: what it found empty before says nothing any more. It may have several queues and look
   // into them in turn, so only a full round of empty polls from here on means that there is nothing in any.
   static void changed(Rank& rank);

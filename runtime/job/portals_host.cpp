@@ -27,6 +27,14 @@ void PortalsHost::changed(portals::Process& process)
   rank.notify_network();
 }
 
+void PortalsHost::written(portals::Process& process)
+{
+  Rank& rank = rank_of(process);
+  ++rank.poll.writes;
+  if (rank.poll.spins)
+    rank.notify_network();
+}
+
 bool PortalsHost::empty_poll(portals::Process& process)
 {
   return job_.polling().empty(rank_of(process));

@@ -20,6 +20,7 @@ public:
 
   bool wait(portals::Process& process, sim::SimTime deadline) override;
   void changed(portals::Process& process) override;
+  void written(portals::Process& process) override;
   bool empty_poll(portals::Process& process) override;
   void productive_poll(portals::Process& process) override;
   void received(portals::Process& process) override;

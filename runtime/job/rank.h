@@ -38,11 +38,13 @@ struct Thread {
 
 // What is known of a rank that looks again and again (job/polling.h).
 struct PollState {
-  std::uint64_t empty = 0; // empty polls in a row
-  SimTime since = 0;       // when the first of them was
-  std::uint64_t looks = 0; // clock reads up to the last of them
-  bool computed = false;   // a burst worth counting lies between the last two
-  bool parked = false;     // blocked until something can have changed
+  std::uint64_t empty = 0;  // empty polls in a row
+  SimTime since = 0;        // when the first of them was
+  std::uint64_t looks = 0;  // clock reads up to the last of them
+  bool computed = false;    // a burst worth counting lies between the last two
+  bool parked = false;      // blocked until something can have changed
+  std::uint64_t writes = 0; // of the NIC to its memory
+  bool spins = false;       // what is parked is not a poll but a loop on memory
 };
 
 class Rank

@@ -18,6 +18,8 @@ public:
   virtual bool wait(Process& process, sim::SimTime deadline) = 0;
   // Something `process` can observe changed: an event became visible, a counter moved, a queue slot became free, an abort.
   virtual void changed(Process& process) = 0;
+  // The NIC has written to memory of `process`, with or without an event.
+  virtual void written(Process& process) { (void)process; }
   // The process asked and there was nothing (EQGet, EQPoll without time-out, CTGet with the value it already knew). The
   // runtime may block the caller until something can have changed (DESIGN section 3). True: worth looking again now.
   virtual bool empty_poll(Process& process) = 0;

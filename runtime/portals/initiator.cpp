@@ -298,6 +298,8 @@ void Initiator::response_delivered(Message& message)
     if (!written) {
       message.ni_fail = PTL_NI_UNDELIVERABLE;
       message.mlength = 0;
+    } else if (const Ni* ni = fabric_.resolve(message.initiator)) {
+      fabric_.host().written(ni->process);
     }
   }
   // SEND comes before ACK and REPLY.

@@ -377,6 +377,8 @@ void Target::response_failed(Message& message)
 void Target::complete(Message& message, Ni& ni)
 {
   message.complete = true;
+  if (message.mlength > 0 && message.move.sends())
+    fabric_.host().written(ni.process);
   if (message.in_order)
     remove_matched(ni, message);
   PortalTableEntry& pt = *message.pt;
