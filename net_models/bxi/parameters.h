@@ -2,7 +2,7 @@
 // Every constant of the BXI NIC model. Nothing is hard-coded elsewhere.
 //
 // Origins, named in brackets behind each default:
-//   [fit]   fitted by tests/net_models/accuracy_bxi to measurements on BXI v2 NICs (J. Emmanuel, "A full stack simulator for
+//   [fit]   fitted (umwelt calibrate) to measurements on BXI v2 NICs (J. Emmanuel, "A full stack simulator for
 //           HPC", 2023, benchmark_data/4_portals): one set of values for all benchmarks and sizes
 //   [data]  read off the same measurements: a size at which behaviour changes
 //   [PCI]   PCI Express 3.0 x16: 16 lanes of 8 GT/s, 128b/130b

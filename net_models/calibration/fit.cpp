@@ -37,6 +37,8 @@ using Workspace = std::unique_ptr<gsl_multifit_nlinear_workspace, Deleter<gsl_mu
 constexpr double step = 0.01;         // of a logarithm, for differences: larger than what rounding to picoseconds does
 constexpr double huber = 1.345;       // 95 % efficient for normal residuals
 constexpr unsigned robust_rounds = 4; // fits with new weights
+constexpr unsigned draws = 100;       // random points for one start
+constexpr double start_range = 2.5;   // how far off, as a factor, they may be
 constexpr unsigned most_leaps = 3;    // rounds of leaps
 constexpr unsigned step_rounds = 3;   // rounds of trying steps
 constexpr std::size_t most_iterations = 30;
@@ -343,21 +345,20 @@ private:
   }
 
   // The rate of a pipeline is that of its slowest stage: a stage that the start values hide has no slope, and one that they
-  // make the slowest by mistake can be fitted in the place of another. So the fit starts from several points, and leaps of
-  // single parameters are tried from where it ends.
+  // make the slowest by mistake can be fitted in the place of another. So the fit starts from several points, each the best of
+  // many random ones, and leaps of single parameters are tried from where it ends.
   void find_valley()
   {
     if (free_.empty())
       return;
     std::mt19937_64 random(1);
-    std::uniform_real_distribution<double> factor(-std::log(2.0), std::log(2.0));
     std::vector<double> best;
     double least = INFINITY;
     for (unsigned start = 0; start < std::max(1U, problem_.starts); ++start) {
-      for (const std::size_t k : free_) {
-        keys_[k].scale = keys_[k].start;
-        keys_[k].value = keys_[k].at(start == 0 ? 1 : std::exp(factor(random)));
-      }
+      for (const std::size_t k : free_)
+        keys_[k].scale = keys_[k].value = keys_[k].start;
+      if (start > 0)
+        draw_start(random);
       fit_once();
       for (unsigned round = 0; round < most_leaps && leap(); ++round)
         fit_once();
@@ -370,6 +371,25 @@ private:
       }
     }
     for (std::size_t k = 0; k < keys_.size(); ++k)
+      keys_[k].value = best[k];
+  }
+
+  void draw_start(std::mt19937_64& random)
+  {
+    const double widest = std::log(start_range);
+    std::uniform_real_distribution<double> exponent(-widest, widest);
+    std::vector<double> best;
+    double least = INFINITY;
+    for (unsigned draw = 0; draw < draws; ++draw) {
+      std::vector<double> values = current_values();
+      for (const std::size_t k : free_)
+        values[k] = keys_[k].at(std::exp(exponent(random)));
+      if (const double reached = error_at(values); reached < least) {
+        least = reached;
+        best = std::move(values);
+      }
+    }
+    for (const std::size_t k : free_)
       keys_[k].value = best[k];
   }
 
@@ -440,7 +460,7 @@ private:
       status = gsl_multifit_nlinear_driver(most_iterations, 1e-4, 1e-6, 1e-6, nullptr, nullptr, &why, workspace.get());
     if (problem_in_gsl_)
       std::rethrow_exception(problem_in_gsl_);
-    converged_ = status == GSL_SUCCESS || status == GSL_ENOPROG; // no progress: at the bottom of what kinks allow
+    converged_ = status == GSL_SUCCESS || why == GSL_ENOPROG; // no progress: at the bottom of what kinks allow
 
     double change = 0;
     const gsl_vector* x = gsl_multifit_nlinear_position(workspace.get());

@@ -35,7 +35,7 @@ struct FitProblem {
   std::vector<std::string> keys;                // to fit; empty: only judge
   std::vector<Experiment> experiments;
   std::uint32_t messages = 10'000; // per size, in benchmarks with many in flight
-  unsigned starts = 1;             // points from which to fit: the start values, then random ones within a factor of 2
+  unsigned starts = 1; // points from which to fit: the start values, then random ones within a factor of 2.5
   unsigned threads = 1;
 };
 

@@ -80,6 +80,7 @@ TEST_F(Fit, FindsTheTruthWithoutNoise)
   EXPECT_NEAR(nanoseconds(result.fitted[1].value), 300, 1);
   EXPECT_NEAR(nanoseconds(result.fitted[2].value), 120, 1);
   EXPECT_LT(mean_error(result.predicted[0], problem.experiments[0].measured), 1e-3);
+  EXPECT_TRUE(result.converged);
 }
 
 TEST_F(Fit, IntervalsHoldTheTruthAsOftenAsTheySay)
