@@ -60,10 +60,9 @@ void Platform::name_link(const simgrid::s4u::Link* link, std::string name)
 const Route& Platform::route(NodeIndex from, NodeIndex to) const
 {
   const std::uint64_t pair = static_cast<std::uint64_t>(from) << 32 | to;
-  const auto [found, fresh] = routes_->known.try_emplace(pair);
-  Route& route = found->second;
-  if (!fresh)
-    return route;
+  if (const auto known = routes_->known.find(pair); known != routes_->known.end())
+    return known->second; // a mere look: several threads may do it at once (net_models/calibration)
+  Route& route = routes_->known[pair];
   route.bandwidth = std::numeric_limits<double>::infinity();
   if (from == to)
     return route;
