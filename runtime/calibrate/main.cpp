@@ -165,23 +165,27 @@ net::Parameters read_parameters(const std::vector<std::string>& texts)
 
 // ---- What comes out ----
 
-void print_parameters(const net::FitResult& result)
+std::string certainty(const net::FittedParameter& fitted)
 {
   using Determined = net::FittedParameter::Determined;
+  if (fitted.determined == Determined::none)
+    return "no measurement depends on it: it stays";
+  if (fitted.kind == net::ParameterKind::size || fitted.kind == net::ParameterKind::count)
+    return fitted.low == fitted.high ? "no other fits as well"
+                                     : fmt::format("{} to {} fit alike", fitted.low, fitted.high);
+  const char* remark = fitted.determined == Determined::well ? ""
+                       : fitted.relative_error > 1           ? " (not determined on its own)"
+                                                             : " (weakly determined)";
+  return fmt::format("{} to {}{}", fitted.low, fitted.high, remark);
+}
+
+void print_parameters(const net::FitResult& result)
+{
   fmt::print("{:<18} {:>14} {:>14} {:>8}  {}\n", "parameter", "start", "value", "+-", "95 % interval");
-  for (const net::FittedParameter& fitted : result.fitted) {
-    const bool steps = fitted.kind == net::ParameterKind::size || fitted.kind == net::ParameterKind::count;
-    if (fitted.determined == Determined::none)
-      fmt::print("{:<18} {:>14} {:>14} {:>8}  no measurement depends on it: it stays\n", fitted.key, fitted.start,
-                 fitted.value, "");
-    else
-      fmt::print("{:<18} {:>14} {:>14} {:>8}  {} to {}{}\n", fitted.key, fitted.start, fitted.value,
-                 steps ? "" : fmt::format("{:.1f} %", 100 * fitted.relative_error), fitted.low, fitted.high,
-                 steps ? " fit alike"
-                 : fitted.determined == Determined::weak
-                     ? fitted.relative_error > 1 ? " (not determined on its own)" : " (weakly determined)"
-                     : "");
-  }
+  for (const net::FittedParameter& fitted : result.fitted)
+    fmt::print("{:<18} {:>14} {:>14} {:>8}  {}\n", fitted.key, fitted.start, fitted.value,
+               fitted.relative_error > 0 ? fmt::format("{:.1f} %", 100 * fitted.relative_error) : "",
+               certainty(fitted));
   for (const net::Correlation& pair : result.correlations)
     fmt::print("warning: {} and {} are correlated ({:+.3f}): the measurements know {} better than each of them\n",
                pair.first, pair.second, pair.coefficient, pair.coefficient < 0 ? "their sum" : "their ratio");
