@@ -28,8 +28,12 @@ run() {
   timeout --kill-after=5 "$limit" "$@" <"$input" >"$prefix.stdout" 2>"$prefix.stderr" || code=$?
   echo "$code" >"$prefix.exit"
   for stream in stdout stderr; do
-    { grep -aE '^\[[0-9]+\] ' "$prefix.$stream" || true; } | LC_ALL=C sort -s -k1.2,1n >"$prefix.$stream.ranks"
+    rank_lines "$prefix.$stream"
   done
+}
+
+rank_lines() { # FILE: its lines that ranks wrote, rank by rank, to FILE.ranks
+  { grep -aE '^\[[0-9]+\] ' "$1" || true; } | LC_ALL=C sort -s -k1.2,1n >"$1.ranks"
 }
 
 show() { # what a failed run wrote
@@ -48,8 +52,13 @@ case $mode in
 native)
   np=$1
   shift
-  rm -f "$folder"/native.*
-  run "$folder/native" "${mpirun[@]}" -np "$np" "$@"
+  rm -rf "$folder"/native.*
+  # A file for each rank: on a common stream mpirun cuts lines at its own buffers and mixes the pieces.
+  run "$folder/native" "${mpirun[@]}" --output-filename "$folder/native.ranks" -np "$np" "$@"
+  for stream in stdout stderr; do
+    find "$folder/native.ranks" -name "$stream" -print0 | xargs -0r cat >"$folder/native.$stream"
+    rank_lines "$folder/native.$stream"
+  done
   # A program that finds a mistake, or nothing to say, is no reference.
   if grep -q FAILED "$folder/native.stdout" || ! [[ -s $folder/native.stdout.ranks ]] || [[ $(<"$folder/native.exit") == 124 ]]; then
     echo "$1: expected a native run with all checks passed, got exit code $(<"$folder/native.exit") and:"
