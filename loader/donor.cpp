@@ -13,13 +13,19 @@ namespace umwelt::loader
 namespace
 {
 
+struct Slot {
+  std::atomic<std::uintptr_t> thread_pointer{0};
+  std::int32_t kernel_id = 0;
+};
+
 void* park(void* argument)
 {
   std::uintptr_t self = 0;
   asm("mov %%fs:0, %0" : "=r"(self));
-  auto* slot = static_cast<std::atomic<std::uintptr_t>*>(argument);
-  slot->store(self, std::memory_order_release);
-  slot->notify_one();
+  auto* slot = static_cast<Slot*>(argument);
+  slot->kernel_id = gettid();
+  slot->thread_pointer.store(self, std::memory_order_release);
+  slot->thread_pointer.notify_one();
   for (;;)
     pause();
   return nullptr;
@@ -29,7 +35,7 @@ void* park(void* argument)
 
 Donor::Donor()
 {
-  std::atomic<std::uintptr_t> slot{0};
+  Slot slot;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -42,8 +48,9 @@ Donor::Donor()
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0)
     throw std::system_error(error, std::generic_category(), "thread control block of a simulated thread");
-  slot.wait(0);
-  thread_pointer_ = slot.load(std::memory_order_acquire);
+  slot.thread_pointer.wait(0);
+  thread_pointer_ = slot.thread_pointer.load(std::memory_order_acquire);
+  kernel_id_ = slot.kernel_id;
 }
 
 void Donor::end_look_up() const

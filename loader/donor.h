@@ -21,6 +21,8 @@ public:
 
   [[nodiscard]] std::uintptr_t thread_pointer() const { return thread_pointer_; }
   [[nodiscard]] pthread_t id() const { return id_; }
+  // What the C library takes for the thread's id: the kernel's, of the parked thread. Mutexes note it as their owner.
+  [[nodiscard]] std::int32_t kernel_id() const { return kernel_id_; }
 
   // Says to ld.so that this thread is not in the middle of a symbol look-up (loader/BUGS.md, "The look-up that never
   // ended"). To be called for all donors before anything is loaded or unloaded.
@@ -29,6 +31,7 @@ public:
 private:
   std::uintptr_t thread_pointer_ = 0;
   pthread_t id_{};
+  std::int32_t kernel_id_ = 0;
 };
 
 } // namespace umwelt::loader

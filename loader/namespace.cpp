@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "loader/namespace.h"
 
+#include <string_view>
+
 #include <alloca.h>
 #include <asm/prctl.h>
 #include <dlfcn.h>
@@ -26,6 +28,23 @@ std::string Namespace::load(const char* stub) noexcept
 const link_map* Namespace::program() const
 {
   return first_ ? first_->l_next : nullptr;
+}
+
+std::vector<CodeRange> Namespace::uninterruptible() const
+{
+  std::vector<CodeRange> result;
+  const link_map* shim = program() != nullptr ? program()->l_next : nullptr;
+  for (const link_map* object = shim; object != nullptr; object = object->l_next) {
+    if (object != shim && std::string_view(object->l_name).find("/ld-linux") == std::string_view::npos)
+      continue;
+    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(object->l_addr);
+    const auto* segments = reinterpret_cast<const Elf64_Phdr*>(object->l_addr + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; ++i)
+      if (segments[i].p_type == PT_LOAD && (segments[i].p_flags & PF_X) != 0)
+        result.push_back(
+            {object->l_addr + segments[i].p_vaddr, object->l_addr + segments[i].p_vaddr + segments[i].p_memsz});
+  }
+  return result;
 }
 
 void enter_program(const link_map* program, int argc, char** argv, char** envp, const char* program_path,

@@ -4,11 +4,17 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 struct link_map;
 
 namespace umwelt::loader
 {
+
+struct CodeRange {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
 
 class Namespace
 {
@@ -25,6 +31,9 @@ public:
   // The list of objects: stub, program, shim, libraries.
   [[nodiscard]] const link_map* objects() const { return first_; }
   [[nodiscard]] const link_map* program() const;
+  // Code in which a thread must not be interrupted for the benefit of others: the shim's, which counts on that, and
+  // ld.so's, whose locks all namespaces share.
+  [[nodiscard]] std::vector<CodeRange> uninterruptible() const;
 
 private:
   void* handle_ = nullptr;

@@ -50,7 +50,7 @@ UMW_PUBLIC pid_t getppid(void)
 
 UMW_PUBLIC pid_t gettid(void)
 {
-  return umw_gate ? umw_gate->pid : UMW_REAL(gettid)();
+  return umw_gate ? umw_gate->tid : UMW_REAL(gettid)();
 }
 
 UMW_PUBLIC int sched_getcpu(void)
@@ -69,37 +69,39 @@ UMW_PUBLIC int getcpu(unsigned* cpu, unsigned* numa_node)
   return 0;
 }
 
-static int affinity(size_t size, cpu_set_t* mask)
-{
-  const size_t core = (size_t)umw_gate->core;
-  if (size < (core / 64 + 1) * 8)
-    return EINVAL;
-  memset(mask, 0, size);
-  CPU_SET_S(core, size, mask);
-  return 0;
-}
-
+/* sched_setaffinity(2) takes a thread's id, and a process's for its main thread. */
 UMW_PUBLIC int sched_getaffinity(pid_t pid, size_t size, cpu_set_t* mask)
 {
   if (!umw_gate)
     return UMW_REAL(sched_getaffinity)(pid, size, mask);
-  errno = affinity(size, mask);
-  return errno ? -1 : 0;
+  const int written = umw_affinity_get(pid, (unsigned char*)mask, size);
+  if (written < 0)
+    return umw_result(written);
+  memset((char*)mask + written, 0, size - (size_t)written);
+  return 0;
 }
 
 UMW_PUBLIC int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t* mask)
 {
-  return umw_gate ? 0 : UMW_REAL(sched_setaffinity)(pid, size, mask);
+  if (!umw_gate)
+    return UMW_REAL(sched_setaffinity)(pid, size, mask);
+  return umw_result(umw_affinity_set(pid, (const unsigned char*)mask, size));
 }
 
 UMW_PUBLIC int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t* mask)
 {
-  return umw_gate ? affinity(size, mask) : UMW_REAL(pthread_getaffinity_np)(thread, size, mask);
+  if (!umw_gate)
+    return UMW_REAL(pthread_getaffinity_np)(thread, size, mask);
+  const int tid = umw_thread_id(thread);
+  return tid < 0 ? ESRCH : sched_getaffinity(tid, size, mask) == 0 ? 0 : errno;
 }
 
 UMW_PUBLIC int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t* mask)
 {
-  return umw_gate ? 0 : UMW_REAL(pthread_setaffinity_np)(thread, size, mask);
+  if (!umw_gate)
+    return UMW_REAL(pthread_setaffinity_np)(thread, size, mask);
+  const int tid = umw_thread_id(thread);
+  return tid < 0 ? ESRCH : sched_setaffinity(tid, size, mask) == 0 ? 0 : errno;
 }
 
 UMW_PUBLIC long sysconf(int name)
@@ -204,9 +206,16 @@ UMW_PUBLIC long syscall(long number, ...)
     case SYS_getppid:
       return umw_gate->parent_pid;
     case SYS_gettid:
-      return umw_gate->pid;
+      return umw_gate->tid;
+    case SYS_sched_getaffinity: /* unlike the function, the bytes written */
+      return umw_result(umw_affinity_get((int)a[0], (unsigned char*)a[2], (size_t)a[1]));
+    case SYS_sched_setaffinity:
+      return sched_setaffinity((pid_t)a[0], (size_t)a[1], (const cpu_set_t*)a[2]);
     case SYS_clock_gettime:
       return clock_gettime((clockid_t)a[0], (struct timespec*)a[1]);
+    case SYS_futex:
+      return umw_result(
+          umw_futex((uint32_t*)a[0], (int)a[1], (uint32_t)a[2], (uint64_t)a[3], (uint32_t*)a[4], (uint32_t)a[5]));
     case SYS_nanosleep:
       return nanosleep((const struct timespec*)a[0], (struct timespec*)a[1]);
     case SYS_sched_yield:

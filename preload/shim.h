@@ -60,6 +60,9 @@ static inline int umw_result(int64_t result)
 int64_t umw_now_ps(const void* caller);
 int64_t umw_cpu_ps(const void* caller);
 
+/* mpi_threads.c: "NAME=value;NAME=;...", from the environment */
+extern char* umw_thread_multiple_settings;
+
 /* start.c */
 struct link_map;
 struct link_map* umw_first_object(void);   /* head of the namespace's list: the stub */
@@ -70,6 +73,14 @@ void umw_run_destructors(void);
 /* copy_relocations.c, program_tls.c */
 void umw_copy_relocations(struct link_map* program);
 void umw_load_program_tls(struct link_map* program);
+
+/* threads.c: runs a function so that pthread_exit and cancellation can unwind its stack; then the result is result()'s */
+void* umw_run_unwindable(void* (*start)(void*), void* argument, void* (*result)(void));
+void* umw_outlast_threads(void); /* does not return */
+void umw_test_cancel(void);      /* ends the calling thread if it was cancelled: for calls that may wait */
+
+/* threads.c: id of a living thread of the rank in the simulated world; -1 if there is none */
+int umw_thread_id(unsigned long thread);
 
 /* signals.c: the rank dies of `number` unless it has a handler for it */
 int umw_raise(int number);

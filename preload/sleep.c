@@ -38,6 +38,7 @@ UMW_PUBLIC int clock_nanosleep(clockid_t id, int flags, const struct timespec* r
       return EINVAL;
     duration = (request->tv_sec - now.tv_sec) * ps_per_second + (request->tv_nsec - now.tv_nsec) * 1000;
   }
+  umw_test_cancel();
   if (duration > 0)
     umw_sleep(duration);
   if (remaining && !(flags & TIMER_ABSTIME))
@@ -67,6 +68,7 @@ UMW_PUBLIC int usleep(useconds_t microseconds)
 {
   if (!umw_gate)
     return UMW_REAL(usleep)(microseconds);
+  umw_test_cancel();
   umw_sleep((int64_t)microseconds * 1000000);
   return 0;
 }
@@ -76,6 +78,7 @@ UMW_PUBLIC unsigned sleep(unsigned seconds)
   if (!umw_gate)
     return UMW_REAL(sleep)(seconds);
   const struct timespec request = {seconds, 0};
+  umw_test_cancel();
   umw_sleep(duration_ps(&request));
   return 0;
 }

@@ -35,16 +35,26 @@ struct link_map* umw_program_object(void)
   return umw_first_object()->l_next;
 }
 
-static void find_gate(char** envp)
+/* Value of a variable that the program is not to see; null if there is none. */
+static char* take_variable(char** envp, const char* name)
 {
-  const size_t length = strlen(UMW_GATE_VARIABLE);
+  const size_t length = strlen(name);
   for (char** entry = envp; entry && *entry; ++entry)
-    if (strncmp(*entry, UMW_GATE_VARIABLE, length) == 0 && (*entry)[length] == '=') {
-      umw_gate = (struct umw_gate*)strtoull(*entry + length + 1, NULL, 16);
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+      char* value = *entry + length + 1;
       for (; *entry; ++entry)
         entry[0] = entry[1];
-      return;
+      return value;
     }
+  return NULL;
+}
+
+static void find_gate(char** envp)
+{
+  const char* address = take_variable(envp, UMW_GATE_VARIABLE);
+  if (address)
+    umw_gate = (struct umw_gate*)strtoull(address, NULL, 16);
+  umw_thread_multiple_settings = take_variable(envp, UMW_THREAD_MULTIPLE_VARIABLE);
 }
 
 static void end_of_rank(int status, void* unused)
@@ -86,6 +96,20 @@ void umw_run_preinit(struct link_map* program, int argc, char** argv, char** env
     functions[i](argc, argv, envp);
 }
 
+struct main_call {
+  int (*main)(int, char**, char**);
+  int argc;
+  char** argv;
+  int status;
+};
+
+static void* call_main(void* argument)
+{
+  struct main_call* call = argument;
+  call->status = call->main(call->argc, call->argv, environ);
+  return NULL;
+}
+
 /* The constructors have already run (ld.so runs them for every object it loads), so `init` of binaries made for glibc
  * before 2.34 is not called: it would run them twice. */
 UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(void),
@@ -99,7 +123,9 @@ UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, cha
   (void)stack_end;
   umw_run_preinit(umw_program_object(), argc, argv, environ);
   umw_started(0);
-  exit(main(argc, argv, environ));
+  struct main_call call = {main, argc, argv, 0};
+  umw_run_unwindable(call_main, &call, umw_outlast_threads);
+  exit(call.status);
 }
 
 /* --- destructors ---------------------------------------------------------------------------------------------------- */

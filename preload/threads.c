@@ -8,10 +8,16 @@
 #include "preload/shim.h"
 
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 static int threads_started; /* 0: nobody can hold a lock that we want, the C library's own calls will do */
 static int waiters;
@@ -28,6 +34,17 @@ static void wait_for_change(uint64_t seen, int64_t duration_ps)
   ++waiters;
   umw_thread_wait(seen, duration_ps);
   --waiters;
+}
+
+/* A thread takes and releases what others want at its own time: what it has computed so far has passed, and who is due
+ * before runs first. Short bursts are left standing; they would cost more than they tell. */
+static void at_own_time(void)
+{
+  const struct umw_clock* clock = &umw_gate->clock;
+  const int64_t shortest = 500000; /* ps */
+  if (threads_started > 0 && clock->ps_per_tick > 0 &&
+      (int64_t)((double)(int64_t)(__builtin_ia32_rdtsc() - clock->burst_start) * clock->ps_per_tick) > shortest)
+    umw_clock_settle(0);
 }
 
 static void changed(void)
@@ -61,10 +78,17 @@ struct thread {
   void* argument;
   void* result;
   pthread_t id;
-  bool detached, ended;
+  int tid;
+  bool detached, ended, cancelled;
   struct thread* next;
 };
-static struct thread* threads;
+static struct thread* threads; /* all but the main one */
+static pthread_t main_thread;
+
+__attribute__((constructor)) static void note_main_thread(void)
+{
+  main_thread = pthread_self();
+}
 
 /* GLIBC_PRIVATE, for threads the C library did not start: its character tables, and destructors of thread_local objects */
 void __ctype_init(void);
@@ -115,6 +139,16 @@ static struct thread** find_thread(pthread_t id)
   return NULL;
 }
 
+int umw_thread_id(pthread_t id)
+{
+  if (id == pthread_self())
+    return umw_gate->tid;
+  if (id == main_thread)
+    return umw_gate->pid;
+  struct thread** link = find_thread(id);
+  return link && !(*link)->ended ? (*link)->tid : -1;
+}
+
 /* Nobody can ask for it any more. */
 static void forget(struct thread* thread)
 {
@@ -124,17 +158,55 @@ static void forget(struct thread* thread)
   free(thread);
 }
 
+/* What the kernel does with the list of robust mutexes of a thread that ends (kernel/futex/core.c, exit_robust_list). */
+static void release_robust_mutexes(void)
+{
+  struct robust_list_head* head = NULL;
+  size_t size = 0;
+  const uint32_t owner = (uint32_t)umw_gate->kernel_tid;
+  if (UMW_REAL(syscall)(SYS_get_robust_list, owner, &head, &size) != 0 || !head)
+    return;
+  int limit = ROBUST_LIST_LIMIT;
+  for (struct robust_list* entry = head->list.next; entry != &head->list && limit > 0; --limit) {
+    uint32_t* word = (uint32_t*)((char*)entry + head->futex_offset);
+    entry = entry->next;
+    if ((*word & FUTEX_TID_MASK) != owner)
+      continue;
+    *word = (*word & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
+    umw_futex(word, FUTEX_WAKE, 1, 0, NULL, 0);
+  }
+}
+
 static void end_of_thread(void* result)
 {
   struct thread* thread = current_thread;
   __call_tls_dtors(); /* thread_local, then pthread keys: the order of the C library's start_thread */
   run_key_destructors();
+  release_robust_mutexes();
   thread->result = result;
   thread->ended = true;
   if (thread->detached)
     forget(thread);
   changed();
   umw_thread_end(0);
+}
+
+/* Runs a thread's function, or main. pthread_exit and cancellation are the C library's own: they unwind the stack (destructors,
+ * cleanup handlers) down to the buffer registered here, as down to its own start_thread. */
+void* umw_run_unwindable(void* (*start)(void*), void* argument, void* (*result)(void))
+{
+  __pthread_unwind_buf_t buffer;
+  if (__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0) != 0)
+    return result();
+  __pthread_register_cancel(&buffer);
+  void* returned = start(argument);
+  __pthread_unregister_cancel(&buffer);
+  return returned;
+}
+
+static void* result_of_exit(void)
+{
+  return current_thread->result;
 }
 
 static void run_thread(void* argument)
@@ -144,7 +216,7 @@ static void run_thread(void* argument)
   __ctype_init();
   current_thread = thread;
   thread->id = pthread_self();
-  end_of_thread(thread->start(thread->argument));
+  end_of_thread(umw_run_unwindable(thread->start, thread->argument, result_of_exit));
 }
 
 UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*start)(void*), void* argument)
@@ -164,11 +236,12 @@ UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, v
   }
   thread->detached = state == PTHREAD_CREATE_DETACHED;
   uint64_t made = 0;
-  const int error = -umw_thread_create(run_thread, thread, stack_bytes, &made);
-  if (error != 0) {
+  const int tid = umw_thread_create(run_thread, thread, stack_bytes, &made);
+  if (tid < 0) {
     free(thread);
-    return error;
+    return -tid;
   }
+  thread->tid = tid;
   ++threads_started;
   thread->id = (pthread_t)made;
   thread->next = threads;
@@ -177,10 +250,8 @@ UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, v
   return 0;
 }
 
-UMW_PUBLIC int pthread_join(pthread_t id, void** result)
+static int join(pthread_t id, void** result, clockid_t clock, const struct timespec* date, bool wait)
 {
-  if (!umw_gate)
-    return UMW_REAL(pthread_join)(id, result);
   struct thread** link = find_thread(id);
   if (!link)
     return ESRCH;
@@ -189,11 +260,40 @@ UMW_PUBLIC int pthread_join(pthread_t id, void** result)
   if (id == pthread_self())
     return EDEADLK;
   struct thread* thread = *link;
-  umw_thread_join((uint64_t)id);
+  for (uint64_t seen = wakes(); !thread->ended; seen = wakes()) {
+    if (!wait)
+      return EBUSY;
+    const int64_t left = date ? time_left(clock, date) : -1;
+    if (left == 0)
+      return ETIMEDOUT;
+    umw_test_cancel();
+    wait_for_change(seen, left);
+  }
   if (result)
     *result = thread->result;
+  umw_thread_join((uint64_t)id);
   forget(thread);
   return 0;
+}
+
+UMW_PUBLIC int pthread_join(pthread_t id, void** result)
+{
+  return umw_gate ? join(id, result, CLOCK_REALTIME, NULL, true) : UMW_REAL(pthread_join)(id, result);
+}
+
+UMW_PUBLIC int pthread_tryjoin_np(pthread_t id, void** result)
+{
+  return umw_gate ? join(id, result, CLOCK_REALTIME, NULL, false) : UMW_REAL(pthread_tryjoin_np)(id, result);
+}
+
+UMW_PUBLIC int pthread_timedjoin_np(pthread_t id, void** result, const struct timespec* date)
+{
+  return umw_gate ? join(id, result, CLOCK_REALTIME, date, true) : UMW_REAL(pthread_timedjoin_np)(id, result, date);
+}
+
+UMW_PUBLIC int pthread_clockjoin_np(pthread_t id, void** result, clockid_t clock, const struct timespec* date)
+{
+  return umw_gate ? join(id, result, clock, date, true) : UMW_REAL(pthread_clockjoin_np)(id, result, clock, date);
 }
 
 UMW_PUBLIC int pthread_detach(pthread_t id)
@@ -213,14 +313,144 @@ UMW_PUBLIC int pthread_detach(pthread_t id)
 
 UMW_PUBLIC void pthread_exit(void* result)
 {
+  if (umw_gate && current_thread)
+    current_thread->result = result;
+  UMW_REAL(pthread_exit)(result);
+  __builtin_unreachable();
+}
+
+/* main has called pthread_exit: the others go on, pthread_exit(3). */
+void* umw_outlast_threads(void)
+{
+  for (uint64_t seen = wakes();; seen = wakes()) {
+    const struct thread* thread = threads;
+    while (thread && thread->ended)
+      thread = thread->next;
+    if (!thread)
+      exit(0);
+    wait_for_change(seen, -1);
+  }
+}
+
+/* --- cancellation: deferred to the next call that may wait, also where a thread asked for it to be asynchronous --------- */
+
+static _Thread_local int cancel_state = PTHREAD_CANCEL_ENABLE, cancel_type = PTHREAD_CANCEL_DEFERRED;
+static bool main_cancelled;
+
+static bool cancellable(void)
+{
+  return cancel_state == PTHREAD_CANCEL_ENABLE && (current_thread ? current_thread->cancelled : main_cancelled);
+}
+
+void umw_test_cancel(void)
+{
+  if (!cancellable())
+    return;
+  cancel_state = PTHREAD_CANCEL_DISABLE; /* cleanup handlers may wait */
+  pthread_exit(PTHREAD_CANCELED);
+}
+
+UMW_PUBLIC int pthread_cancel(pthread_t id)
+{
   if (!umw_gate)
-    UMW_REAL(pthread_exit)(result);
-  if (current_thread)
-    end_of_thread(result);
-  for (struct thread* thread = threads; thread; thread = thread->next) /* main: the others go on, pthread_exit(3) */
-    for (uint64_t seen = wakes(); !thread->ended; seen = wakes())
-      wait_for_change(seen, -1);
-  exit(0);
+    return UMW_REAL(pthread_cancel)(id);
+  if (id == main_thread) {
+    main_cancelled = true;
+  } else {
+    struct thread** link = find_thread(id);
+    if (!link)
+      return ESRCH;
+    (*link)->cancelled = true;
+  }
+  changed();
+  if (id == pthread_self() && cancel_type == PTHREAD_CANCEL_ASYNCHRONOUS)
+    umw_test_cancel();
+  return 0;
+}
+
+UMW_PUBLIC void pthread_testcancel(void)
+{
+  if (umw_gate)
+    umw_test_cancel();
+  else
+    UMW_REAL(pthread_testcancel)();
+}
+
+UMW_PUBLIC int pthread_setcancelstate(int state, int* old)
+{
+  if (!umw_gate)
+    return UMW_REAL(pthread_setcancelstate)(state, old);
+  if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
+    return EINVAL;
+  if (old)
+    *old = cancel_state;
+  cancel_state = state;
+  return 0;
+}
+
+UMW_PUBLIC int pthread_setcanceltype(int type, int* old)
+{
+  if (!umw_gate)
+    return UMW_REAL(pthread_setcanceltype)(type, old);
+  if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS)
+    return EINVAL;
+  if (old)
+    *old = cancel_type;
+  cancel_type = type;
+  if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
+    umw_test_cancel();
+  return 0;
+}
+
+/* --- C11 threads: the same ones ------------------------------------------------------------------------------------------ */
+
+static int thrd_status(int error)
+{
+  return error == 0 ? thrd_success : error == ENOMEM || error == EAGAIN ? thrd_nomem : thrd_error;
+}
+
+UMW_PUBLIC int thrd_create(thrd_t* id, thrd_start_t start, void* argument)
+{
+  if (!umw_gate)
+    return UMW_REAL(thrd_create)(id, start, argument);
+  /* an int comes back in the lower half of the register a pointer comes back in */
+  return thrd_status(pthread_create(id, NULL, (void* (*)(void*))(uintptr_t)start, argument));
+}
+
+UMW_PUBLIC int thrd_join(thrd_t id, int* result)
+{
+  void* value = NULL;
+  if (!umw_gate)
+    return UMW_REAL(thrd_join)(id, result);
+  const int status = thrd_status(pthread_join(id, &value));
+  if (result)
+    *result = (int)(intptr_t)value;
+  return status;
+}
+
+UMW_PUBLIC int thrd_detach(thrd_t id)
+{
+  return umw_gate ? thrd_status(pthread_detach(id)) : UMW_REAL(thrd_detach)(id);
+}
+
+UMW_PUBLIC void thrd_exit(int result)
+{
+  pthread_exit((void*)(intptr_t)result);
+}
+
+UMW_PUBLIC void thrd_yield(void)
+{
+  sched_yield();
+}
+
+UMW_PUBLIC int tss_create(tss_t* key, tss_dtor_t destructor)
+{
+  return thrd_status(pthread_key_create(key, destructor));
+}
+
+UMW_PUBLIC void tss_delete(tss_t key)
+{
+  pthread_key_delete(key);
 }
 
 /* --- mutexes --------------------------------------------------------------------------------------------------------- */
@@ -230,6 +460,7 @@ UMW_PUBLIC int pthread_mutex_lock(pthread_mutex_t* mutex)
   if (!umw_gate || threads_started == 0)
     return UMW_REAL(pthread_mutex_lock)(mutex);
   int error;
+  at_own_time();
   for (uint64_t seen = wakes(); (error = pthread_mutex_trylock(mutex)) == EBUSY; seen = wakes()) {
     if ((mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK && mutex->__data.__owner != 0 &&
         UMW_REAL(pthread_mutex_lock)(mutex) == EDEADLK) /* ours already: the C library says so without blocking */
@@ -239,15 +470,14 @@ UMW_PUBLIC int pthread_mutex_lock(pthread_mutex_t* mutex)
   return error;
 }
 
-UMW_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t* restrict mutex, const struct timespec* restrict date)
+static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* date)
 {
-  if (!umw_gate)
-    return UMW_REAL(pthread_mutex_timedlock)(mutex, date);
   int error;
+  at_own_time();
   for (uint64_t seen = wakes(); (error = pthread_mutex_trylock(mutex)) == EBUSY; seen = wakes()) {
     if (!valid(date))
       return EINVAL;
-    const int64_t left = time_left(CLOCK_REALTIME, date);
+    const int64_t left = time_left(clock, date);
     if (left == 0)
       return ETIMEDOUT;
     wait_for_change(seen, left);
@@ -255,8 +485,21 @@ UMW_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t* restrict mutex, const st
   return error;
 }
 
+UMW_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t* restrict mutex, const struct timespec* restrict date)
+{
+  return umw_gate ? lock_until(mutex, CLOCK_REALTIME, date) : UMW_REAL(pthread_mutex_timedlock)(mutex, date);
+}
+
+UMW_PUBLIC int pthread_mutex_clocklock(pthread_mutex_t* restrict mutex, clockid_t clock,
+                                       const struct timespec* restrict date)
+{
+  return umw_gate ? lock_until(mutex, clock, date) : UMW_REAL(pthread_mutex_clocklock)(mutex, clock, date);
+}
+
 UMW_PUBLIC int pthread_mutex_unlock(pthread_mutex_t* mutex)
 {
+  if (umw_gate)
+    at_own_time();
   const int error = UMW_REAL(pthread_mutex_unlock)(mutex);
   if (umw_gate)
     changed();
@@ -284,7 +527,7 @@ static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex,
   *last = &self;
   pthread_mutex_unlock(mutex);
   int result = 0;
-  for (uint64_t seen = wakes(); !self.signalled; seen = wakes()) {
+  for (uint64_t seen = wakes(); !self.signalled && !cancellable(); seen = wakes()) {
     const int64_t left = date ? time_left(id, date) : -1;
     if (left == 0) {
       result = ETIMEDOUT;
@@ -298,6 +541,8 @@ static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex,
       break;
     }
   pthread_mutex_lock(mutex);
+  if (!self.signalled)
+    umw_test_cancel();
   return result;
 }
 
@@ -326,6 +571,7 @@ UMW_PUBLIC int pthread_cond_clockwait(pthread_cond_t* restrict condition, pthrea
 
 static void signal_waiting(const pthread_cond_t* condition, bool all)
 {
+  at_own_time();
   for (struct waiting* waiting = queue; waiting; waiting = waiting->next)
     if (waiting->condition == condition && !waiting->signalled) {
       waiting->signalled = true;
@@ -357,9 +603,11 @@ UMW_PUBLIC int sem_wait(sem_t* semaphore)
 {
   if (!umw_gate)
     return UMW_REAL(sem_wait)(semaphore);
+  at_own_time();
   for (uint64_t seen = wakes(); sem_trywait(semaphore) != 0; seen = wakes()) {
     if (errno != EAGAIN)
       return -1;
+    umw_test_cancel();
     wait_for_change(seen, -1);
   }
   return 0;
@@ -369,9 +617,11 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
 {
   if (!umw_gate)
     return UMW_REAL(sem_clockwait)(semaphore, id, date);
+  at_own_time();
   for (uint64_t seen = wakes(); sem_trywait(semaphore) != 0; seen = wakes()) {
     if (errno != EAGAIN)
       return -1;
+    umw_test_cancel();
     const int64_t left = valid(date) ? time_left(id, date) : -1;
     if (left <= 0) {
       errno = left < 0 ? EINVAL : ETIMEDOUT;
@@ -389,6 +639,8 @@ UMW_PUBLIC int sem_timedwait(sem_t* restrict semaphore, const struct timespec* r
 
 UMW_PUBLIC int sem_post(sem_t* semaphore)
 {
+  if (umw_gate)
+    at_own_time();
   const int status = UMW_REAL(sem_post)(semaphore);
   if (umw_gate)
     changed();
@@ -399,6 +651,7 @@ UMW_PUBLIC int pthread_spin_lock(pthread_spinlock_t* lock)
 {
   if (!umw_gate || threads_started == 0)
     return UMW_REAL(pthread_spin_lock)(lock);
+  at_own_time();
   for (uint64_t seen = wakes(); pthread_spin_trylock(lock) == EBUSY; seen = wakes())
     wait_for_change(seen, -1);
   return 0;
@@ -406,34 +659,73 @@ UMW_PUBLIC int pthread_spin_lock(pthread_spinlock_t* lock)
 
 UMW_PUBLIC int pthread_spin_unlock(pthread_spinlock_t* lock)
 {
+  if (umw_gate)
+    at_own_time();
   const int error = UMW_REAL(pthread_spin_unlock)(lock);
   if (umw_gate)
     changed();
   return error;
 }
 
-UMW_PUBLIC int pthread_rwlock_rdlock(pthread_rwlock_t* lock)
+/* `try` is pthread_rwlock_tryrdlock or trywrlock; `date` null: no time-out */
+static int lock_shared(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), clockid_t clock,
+                       const struct timespec* date)
 {
   int error;
-  if (!umw_gate || threads_started == 0)
-    return UMW_REAL(pthread_rwlock_rdlock)(lock);
-  for (uint64_t seen = wakes(); (error = pthread_rwlock_tryrdlock(lock)) == EBUSY; seen = wakes())
-    wait_for_change(seen, -1);
+  at_own_time();
+  for (uint64_t seen = wakes(); (error = try(lock)) == EBUSY; seen = wakes()) {
+    if (date && !valid(date))
+      return EINVAL;
+    const int64_t left = date ? time_left(clock, date) : -1;
+    if (left == 0)
+      return ETIMEDOUT;
+    wait_for_change(seen, left);
+  }
   return error;
+}
+
+UMW_PUBLIC int pthread_rwlock_rdlock(pthread_rwlock_t* lock)
+{
+  return umw_gate && threads_started > 0 ? lock_shared(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, NULL)
+                                         : UMW_REAL(pthread_rwlock_rdlock)(lock);
 }
 
 UMW_PUBLIC int pthread_rwlock_wrlock(pthread_rwlock_t* lock)
 {
-  int error;
-  if (!umw_gate || threads_started == 0)
-    return UMW_REAL(pthread_rwlock_wrlock)(lock);
-  for (uint64_t seen = wakes(); (error = pthread_rwlock_trywrlock(lock)) == EBUSY; seen = wakes())
-    wait_for_change(seen, -1);
-  return error;
+  return umw_gate && threads_started > 0 ? lock_shared(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, NULL)
+                                         : UMW_REAL(pthread_rwlock_wrlock)(lock);
+}
+
+UMW_PUBLIC int pthread_rwlock_timedrdlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict date)
+{
+  return umw_gate ? lock_shared(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, date)
+                  : UMW_REAL(pthread_rwlock_timedrdlock)(lock, date);
+}
+
+UMW_PUBLIC int pthread_rwlock_timedwrlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict date)
+{
+  return umw_gate ? lock_shared(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, date)
+                  : UMW_REAL(pthread_rwlock_timedwrlock)(lock, date);
+}
+
+UMW_PUBLIC int pthread_rwlock_clockrdlock(pthread_rwlock_t* restrict lock, clockid_t clock,
+                                          const struct timespec* restrict date)
+{
+  return umw_gate ? lock_shared(lock, pthread_rwlock_tryrdlock, clock, date)
+                  : UMW_REAL(pthread_rwlock_clockrdlock)(lock, clock, date);
+}
+
+UMW_PUBLIC int pthread_rwlock_clockwrlock(pthread_rwlock_t* restrict lock, clockid_t clock,
+                                          const struct timespec* restrict date)
+{
+  return umw_gate ? lock_shared(lock, pthread_rwlock_trywrlock, clock, date)
+                  : UMW_REAL(pthread_rwlock_clockwrlock)(lock, clock, date);
 }
 
 UMW_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t* lock)
 {
+  if (umw_gate)
+    at_own_time();
   const int error = UMW_REAL(pthread_rwlock_unlock)(lock);
   if (umw_gate)
     changed();
@@ -465,6 +757,7 @@ UMW_PUBLIC int pthread_barrier_wait(pthread_barrier_t* barrier)
     meeting->next = meetings;
     meetings = meeting;
   }
+  at_own_time();
   const unsigned round = meeting->round;
   if (++meeting->arrived >= expected) {
     meeting->arrived = 0;

@@ -35,6 +35,7 @@ static int wait_for_descriptors(look look_now, void* call, int64_t duration_ps)
   const int64_t begin = duration_ps == 0 ? 0 : umw_now_ps(NULL);
   for (;;) {
     const uint64_t seen = umw_gate->wakes; /* from before the look, see threads.c */
+    umw_test_cancel();
     const int result = look_now(call);
     if (result != 0 || duration_ps == 0)
       return result;

@@ -21,6 +21,7 @@ extern "C" {
 
 #define UMW_GATE_VERSION 1u
 #define UMW_GATE_VARIABLE "UMWELT_GATE"
+#define UMW_THREAD_MULTIPLE_VARIABLE "UMWELT_THREAD_MULTIPLE" /* preload/mpi_threads.c; the shim removes it, too */
 #define UMW_HOST_NAME_MAX 64 /* HOST_NAME_MAX of Linux */
 
 typedef void (*umw_thread_start)(void* argument);
@@ -90,6 +91,7 @@ struct umw_gate {
   uint32_t size; /* sizeof(struct umw_gate) of the runtime */
   void (*cross)(struct umw_gate* gate, uint32_t op, void* arguments);
   struct umw_clock clock;
+  uint32_t uncut;       /* while not 0, a thread of the rank is not interrupted for the benefit of others */
   uint64_t activity;    /* grows whenever something of Portals that the rank can see has changed */
   uint64_t wakes;       /* grows whenever a thread of the rank releases something another may wait for */
   uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll */
@@ -97,8 +99,10 @@ struct umw_gate {
   int32_t rank, ranks;
   int32_t local_rank, local_ranks; /* among the ranks of the node */
   int32_t node, nodes;
-  int32_t core, cores;     /* the core the rank runs on; cores of the node */
+  int32_t core, cores;     /* the core the running thread is on; cores of the node */
   int32_t pid, parent_pid; /* of the simulated world */
+  int32_t tid;             /* of the running thread */
+  int32_t kernel_tid;      /* what the C library takes it for: owner of its mutexes */
   char host_name[UMW_HOST_NAME_MAX + 1];
   char job_name[64];   /* PMIx namespace */
   const char* program; /* absolute path of the program as the user would see it */

@@ -21,6 +21,8 @@
 
 #include "runtime/cli/usage_error.h"
 
+#include "runtime/engine/syscalls.h"
+
 namespace umwelt::cli
 {
 namespace
@@ -111,6 +113,19 @@ Finding check_fsgsbase()
     finding.health = Health::fail;
     finding.detail = "rdfsbase and arch_prctl disagree on the thread pointer";
     finding.advice = "The emulator or tracer that runs this process does not support FSGSBASE: run without it.";
+  }
+  return finding;
+}
+
+Finding check_syscall_dispatch()
+{
+  Finding finding{"system call dispatch", Health::ok, "waits of threads that go past the C library are simulated", ""};
+  if (!engine::have_syscall_dispatch()) {
+    finding.health = Health::warn;
+    finding.detail =
+        "not available: a thread that waits in the kernel by itself (libgomp) would stop all ranks, so OpenMP "
+        "threads spin instead";
+    finding.advice = "Use Linux 5.11 or later (prctl PR_SET_SYSCALL_USER_DISPATCH) with FSGSBASE.";
   }
   return finding;
 }

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "preload/gate/gate.h"
+
 namespace umwelt::cli
 {
 namespace
@@ -201,8 +203,14 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
 
   const auto pml = choices.parameter("pml");
   const bool matching = pml && !pml->starts_with('^') && selects(*pml, "cm"); // the NIC matches messages, not Open MPI
-  if (!pml)
+  if (!pml) {
     set("pml", "ob1");
+    // For programs that ask for MPI_THREAD_MULTIPLE, which btl portals4 does not serve; empty: not set.
+    setup.variables.emplace_back(UMW_THREAD_MULTIPLE_VARIABLE,
+                                 fmt::format("OMPI_MCA_pml=cm{}{}",
+                                             choices.parameter("mtl") ? "" : ";OMPI_MCA_mtl=portals4",
+                                             choices.parameter("osc") ? "" : ";OMPI_MCA_osc="));
+  }
   if (matching) {
     const auto mtl = choices.parameter("mtl");
     if (!mtl)

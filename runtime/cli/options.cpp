@@ -148,6 +148,12 @@ constexpr auto options = std::to_array<Option>({
   {Group::placement, "bynode", "", "as --map-by node", [](S s, G) { s.run.map_by = MapBy::node; }},
   {Group::placement, "rank-by", "POLICY", "slot: number ranks node after node; node: round robin; default: as mapped",
    [](S s, G g) { s.run.rank_by = parse_rank_by(g.option, g.value()); }},
+  {Group::placement, "bind-to", "POLICY", "core, hwthread, l1cache, l2cache: a rank's threads share its own cores (default); none, socket, numa, "
+   "l3cache, board: they may use all cores of the node, which has one socket",
+   [](S s, G g) { s.run.bound = parse_bind_to(g.option, g.value()); }},
+  {Group::placement, "bind-to-core", "", "the same as --bind-to core", [](S s, G) { s.run.bound = true; }},
+  {Group::placement, "bind-to-socket", "", "the same as --bind-to socket", [](S s, G) { s.run.bound = false; }},
+  {Group::placement, "bind-to-none", "", "the same as --bind-to none", [](S s, G) { s.run.bound = false; }},
   {Group::placement, "cpus-per-rank cpus-per-proc", "N", "cores a rank has for itself",
    [](S s, G g) { s.run.cores_per_rank = count_of(g, "a number of cores"); }},
   {Group::placement, "oversubscribe", "", "slots are no limit (max_slots and the cores of a node are)", [](S s, G) { s.run.oversubscribe = true; }},
@@ -192,16 +198,15 @@ constexpr auto options = std::to_array<Option>({
   {Group::simulation, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the NIC wrote to memory, with "
    "--cpu measured or scale; default 100 ns",
    [](S s, G g) { s.run.cpu_first_touch = read_duration(g.option, g.value()); }},
+  {Group::simulation, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much wall-clock for others to run; "
+   "default 10 ms",
+   [](S s, G g) { s.run.quantum = read_duration(g.option, g.value()); }},
   {Group::simulation, "seed", "N", "seed of everything random; default 0",
    [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0, std::numeric_limits<std::uint64_t>::max()); }},
   {Group::simulation, "keep-temps", "", "leave the private copies of programs and libraries for inspection",
    [](S s, G) { s.run.keep_temps = true; }},
 
   {Group::accepted, "allow-run-as-root", "", "no ranks run elsewhere", [](S, G) {}},
-  {Group::accepted, "bind-to", "POLICY", "a simulated rank is always bound to its own cores",
-   [](S s, G g) { check_bind_to(g.option, g.value()); if (g.value() != "core") no_effect(s, g, "a simulated rank is always bound to its own cores"); }},
-  {Group::accepted, "bind-to-core", "", "the same", [](S, G) {}},
-  {Group::accepted, "bind-to-socket", "", "the same", [](S s, G g) { no_effect(s, g, "a simulated rank is always bound to its own cores"); }},
   {Group::accepted, "report-bindings", "", "use --display-map", [](S s, G g) { no_effect(s, g, "use --display-map"); }},
   {Group::accepted, "use-hwthread-cpus", "", "simulated cores have one hardware thread",
    [](S s, G g) { no_effect(s, g, "simulated cores have one hardware thread"); }},

@@ -68,6 +68,7 @@ struct RunOptions {
   MapBy map_by = MapBy::automatic;
   std::optional<RankBy> rank_by; // not given: as mapped
   unsigned cores_per_rank = 1;   // --cpus-per-rank, --map-by ...:PE=N
+  bool bound = true;             // threads of a rank stay on its own cores
   bool oversubscribe = false;
   bool display_map = false;
 
@@ -87,6 +88,7 @@ struct RunOptions {
   sim::SimTime cpu_threshold = 0; // bursts below are dropped
   // Here the data is in the cache when the rank reads it; a NIC writes past the caches of an EPYC 7763, and memory is 96 to 105 ns away.
   sim::SimTime cpu_first_touch = 100 * sim::nanosecond;
+  sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls
   std::uint64_t seed = 0;
   std::string report; // path; empty: none
   std::string trace;  // the same

@@ -105,14 +105,17 @@ RankBy parse_rank_by(std::string_view option, std::string_view text)
   throw_policy(option, "slot, core or node", text, known);
 }
 
-void check_bind_to(std::string_view option, std::string_view text)
+bool parse_bind_to(std::string_view option, std::string_view text)
 {
   static constexpr std::array<std::string_view, 10> known{"core",    "none",    "hwthread", "socket", "numa",
                                                           "l1cache", "l2cache", "l3cache",  "board",  "cpu-list"};
+  static constexpr std::array<std::string_view, 5> whole_node{"none", "socket", "numa", "l3cache", "board"};
   const std::string lowered = lower(text);
   std::string_view rest = lowered;
-  if (!contains(known, take(rest, ":")))
+  const std::string_view policy = take(rest, ":");
+  if (!contains(known, policy))
     throw_policy(option, "none, core, socket or another policy of mpirun", text, known);
+  return !contains(whole_node, policy);
 }
 
 CpuPolicy parse_cpu(std::string_view option, std::string_view text)

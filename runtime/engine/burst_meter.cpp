@@ -52,6 +52,12 @@ BurstMeter::BurstMeter() : ps_per_tick_(measure_frequency())
   last_cpu_ns_ = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
+void BurstMeter::skip()
+{
+  last_ticks_ = ticks();
+  last_cpu_ns_ = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
 sim::SimTime BurstMeter::measure(std::uint64_t begin)
 {
   const std::uint64_t end = ticks();

@@ -24,6 +24,9 @@ public:
   // CPU time of the burst that began at `begin` ticks and ends now.
   sim::SimTime measure(std::uint64_t begin);
 
+  // Time between the last burst and now, whatever the thread did in it, is no matter for correction.
+  void skip();
+
 private:
   double ps_per_tick_;
   std::uint64_t correction_ticks_;

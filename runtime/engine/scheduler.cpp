@@ -184,14 +184,21 @@ void Scheduler::kill(Actor& actor)
   --alive_;
 }
 
+bool Scheduler::pass(SimTime duration)
+{
+  const SimTime until = now() + duration;
+  if (!ready_.empty() || until >= timeline_.next() || outside_work() || stopping_ ||
+      (!background_.empty() && until >= background_.begin()->first))
+    return false;
+  timeline_.advance_to(until);
+  return true;
+}
+
 void Scheduler::sleep(SimTime duration)
 {
   const SimTime until = now() + duration;
-  if (ready_.empty() && until < timeline_.next() && !outside_work() && !stopping_ &&
-      (background_.empty() || until < background_.begin()->first)) {
-    timeline_.advance_to(until);
+  if (pass(duration))
     return;
-  }
   while (now() < until)
     block(until);
 }

@@ -45,6 +45,8 @@ public:
   [[nodiscard]] SimTime blocked_since() const { return blocked_since_; } // meaningful while blocked
   [[nodiscard]] const Stack& stack() const { return *stack_; }
 
+  void* owner = nullptr; // whom the actor stands for; the spawner's own
+
 private:
   friend class Scheduler;
   struct Timeout final : sim::Event {
@@ -99,6 +101,8 @@ public:
   bool block_in_background(SimTime deadline);
   // Lets `duration` of simulated time pass. Costs no switch when nothing else happens in between.
   void sleep(SimTime duration);
+  // The same, only if nothing else happens in between; false: nothing was done.
+  bool pass(SimTime duration);
   // Lets every other ready actor run first.
   void yield();
   // Ends the running actor; its stack is abandoned as it is (no unwinding: rank frames must not be).

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "runtime/engine/syscalls.h"
+
 namespace umwelt::engine
 {
 
@@ -57,21 +59,43 @@ inline bool in_runtime_world()
 class Crossing
 {
 public:
-  Crossing() : rank_(read_thread_pointer()) { write_thread_pointer(detail::runtime_thread_pointer); }
-  ~Crossing() { write_thread_pointer(rank_); }
+  Crossing() : rank_(read_thread_pointer()), selector_(detail::syscall_selector)
+  {
+    detail::syscall_selector = 0;
+    write_thread_pointer(detail::runtime_thread_pointer);
+  }
+  ~Crossing()
+  {
+    write_thread_pointer(rank_);
+    detail::syscall_selector = selector_;
+  }
   Crossing(const Crossing&) = delete;
   Crossing& operator=(const Crossing&) = delete;
 
+  [[nodiscard]] bool from_rank() const { return rank_ != detail::runtime_thread_pointer; }
+  [[nodiscard]] ThreadPointer rank() const { return rank_; }
+  // Whether system calls of the rank come to the runtime from now on (syscalls.h).
+  void watch_syscalls(bool watch) { selector_ = static_cast<char>(watch); }
+
 private:
   ThreadPointer rank_;
+  char selector_;
 };
 
 // Runtime -> rank, around code of a rank that the runtime calls (loading, entry, signal handlers).
 class Excursion
 {
 public:
-  explicit Excursion(ThreadPointer rank) { write_thread_pointer(rank); }
-  ~Excursion() { write_thread_pointer(detail::runtime_thread_pointer); }
+  explicit Excursion(ThreadPointer rank, bool watch_syscalls = false)
+  {
+    write_thread_pointer(rank);
+    detail::syscall_selector = static_cast<char>(watch_syscalls);
+  }
+  ~Excursion()
+  {
+    detail::syscall_selector = 0;
+    write_thread_pointer(detail::runtime_thread_pointer);
+  }
   Excursion(const Excursion&) = delete;
   Excursion& operator=(const Excursion&) = delete;
 };

@@ -104,12 +104,14 @@ static_assert(sizeof operations / sizeof *operations == UMW_OP_COUNT);
 
 void cross(umw_gate* gate, std::uint32_t operation, void* arguments)
 {
-  const engine::Crossing crossing;
+  engine::Crossing crossing;
   Rank& rank = *static_cast<Rank*>(gate->runtime);
   const Operation& called = operations[operation];
   rank.set_last_call(called.name);
+  rank.running().poll.trapped = false;
   rank.enter(called.looks);
   if (called.progress) {
+    rank.running().poll.idle = false;
     rank.job.polling().progress();
     if (changes_queues(operation))
       ++gate->activity;
@@ -120,6 +122,7 @@ void cross(umw_gate* gate, std::uint32_t operation, void* arguments)
     rank.job.trace_call(rank, called.name);
   called.serve(rank, arguments);
   rank.leave();
+  crossing.watch_syscalls(rank.job.dispatches(rank));
 }
 
 } // namespace umwelt::gate

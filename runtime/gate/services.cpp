@@ -198,6 +198,22 @@ int umw_thread_wake(Rank& rank, int)
   return 0;
 }
 
+int umw_affinity_get(Rank& rank, int tid, unsigned char* bits, std::uint64_t bytes)
+{
+  return rank.job.get_affinity(rank, tid, bits, bytes);
+}
+
+int umw_affinity_set(Rank& rank, int tid, const unsigned char* bits, std::uint64_t bytes)
+{
+  return rank.job.set_affinity(rank, tid, bits, bytes);
+}
+
+std::int64_t umw_futex(Rank& rank, std::uint32_t* word, int operation, std::uint32_t value, std::uint64_t fourth,
+                       std::uint32_t* second_word, std::uint32_t sixth)
+{
+  return rank.job.futexes().call(rank.running(), word, operation, value, fourth, second_word, sixth);
+}
+
 int umw_descriptor_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
 {
   if (rank.gate.wakes != seen)

@@ -20,6 +20,12 @@ public:
   // Length of a burst that began at `begin` ticks and ends now; 0 if it is to be dropped. A burst in which the program has
   // looked at the clock is never dropped: it has seen that time.
   sim::SimTime burst(std::uint64_t begin, bool looked);
+  // What has gone by since the last burst ended is nobody's.
+  void skip()
+  {
+    if (meter_)
+      meter_->skip();
+  }
   // How the shim is to read the clock between crossings.
   void set_up(umw_clock& clock) const;
   [[nodiscard]] bool measured() const { return meter_.has_value(); }

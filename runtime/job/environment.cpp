@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/engine/syscalls.h"
 #include "runtime/job/rank.h"
 
 namespace umwelt::job
@@ -63,6 +64,14 @@ void add_launcher_variables(Environment& environment, const Rank& rank)
   number("OMPI_COMM_WORLD_NODE_RANK", gate.local_rank);
   number("OMPI_UNIVERSE_SIZE", gate.ranks);
   set_variable(environment, "HOSTNAME", gate.host_name);
+  // OpenMP libraries look at memory for a while before they sleep. Here that takes time and tells nothing; where system calls
+  // cannot be dispatched, a sleeping libgomp would stop everything, so it had better not.
+  if (variable(environment, "OMP_WAIT_POLICY") == nullptr) {
+    if (variable(environment, "GOMP_SPINCOUNT") == nullptr)
+      set_variable(environment, "GOMP_SPINCOUNT", engine::have_syscall_dispatch() ? "0" : "infinity");
+    if (variable(environment, "KMP_BLOCKTIME") == nullptr)
+      set_variable(environment, "KMP_BLOCKTIME", "0");
+  }
 }
 
 } // namespace umwelt::job

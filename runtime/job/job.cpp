@@ -23,6 +23,7 @@
 #include "runtime/cli/usage_error.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/symbols.h"
+#include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/dispatch.h"
 #include "runtime/job/environment.h"
@@ -38,8 +39,9 @@ namespace umwelt::job
 namespace
 {
 
-constexpr int first_pid = 1000;   // of the simulated world
-constexpr int launcher_pid = 900; // parent of a node's ranks
+constexpr int first_pid = 1000;            // of the simulated world
+constexpr int launcher_pid = 900;          // parent of a node's ranks
+constexpr int first_thread_id = 1'000'000; // of threads that are no main threads
 constexpr std::size_t smallest_stack = 8UL << 20;
 constexpr std::size_t largest_stack = 1UL << 30; // for "unlimited"
 constexpr unsigned most_background_rounds = 64;  // wake-ups of helper threads before a deadlock is called
@@ -75,7 +77,8 @@ net::Parameters nic_parameters(const cli::RunOptions& options)
 } // namespace
 
 Job::Job(const Plan& plan, loader::PrivateFolder& folder)
-    : plan_(plan), folder_(folder), cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
+    : plan_(plan), folder_(folder), cores_(scheduler_, plan_.platform->node_count()),
+      cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())), counter_(ranks_),
       keys_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()), progress_(stderr)
 {
@@ -206,8 +209,16 @@ void Job::make_rank(Rank& rank)
   processes_.push_back(std::make_unique<portals::Process>(fabric_, place.node, static_cast<std::uint32_t>(rank.index),
                                                           static_cast<ptl_uid_t>(getuid())));
   rank.portals = processes_.back().get();
-  rank.main = &scheduler_.spawn(
+  std::vector<unsigned> cores;
+  for (unsigned core = 0; core < node.cores; ++core)
+    if (!plan_.options.bound || (core >= place.core && core < place.core + place.cores))
+      cores.push_back(core);
+  Thread& main = add_thread(rank, cores);
+  main.tid = gate.pid;
+  main.core = place.core;
+  main.actor = &scheduler_.spawn(
       rank.title(), [this, &rank] { live(rank); }, stack_bytes());
+  main.actor->owner = &main;
 }
 
 // --- life of a rank --------------------------------------------------------------------------------------------------
@@ -221,7 +232,7 @@ void Job::live(Rank& rank)
   argv.push_back(nullptr);
   rank.leave();
   loader::enter_program(rank.objects.program(), static_cast<int>(rank.argv.size()), argv.data(), rank.envp.data(),
-                        rank.program_path.c_str(), rank.donor.thread_pointer(), engine::detail::have_fsgsbase);
+                        rank.program_path.c_str(), rank.main().donor.thread_pointer(), engine::detail::have_fsgsbase);
 }
 
 void Job::load(Rank& rank)
@@ -238,7 +249,7 @@ void Job::load(Rank& rank)
   rank.leave();
   std::string error;
   {
-    const engine::Excursion excursion(rank.donor.thread_pointer());
+    const engine::Excursion excursion(rank.main().donor.thread_pointer());
     error = rank.objects.load(copies_[rank.program].c_str());
   }
   environ = own_environment;
@@ -251,6 +262,8 @@ void Job::load(Rank& rank)
     abandon();
   }
   diagnose::add_objects(rank.objects.objects());
+  for (const loader::CodeRange& code : rank.objects.uninterruptible())
+    slices_->protect(code.begin, code.end);
   if (++loaded_ == ranks_.size() && !plan_.options.keep_temps) {
     std::error_code ignored;
     std::filesystem::remove_all(folder_.path() + "/load", ignored);
@@ -276,11 +289,12 @@ void Job::finish(Rank& rank)
 // The rank's other threads end where they are, and the calling one for good.
 void Job::leave_world(Rank& rank)
 {
-  if (scheduler_.current() != rank.main)
-    scheduler_.kill(*rank.main);
-  for (const Thread& thread : rank.threads)
-    if (thread.actor != scheduler_.current())
-      scheduler_.kill(*thread.actor);
+  for (const auto& thread : rank.threads)
+    if (thread->actor != scheduler_.current()) {
+      cores_.at(rank.node, thread->core).forget(*thread->actor);
+      futexes_.forget(*thread);
+      scheduler_.kill(*thread->actor);
+    }
   scheduler_.end_current();
 }
 
@@ -351,16 +365,7 @@ void Job::abandon()
 Rank* Job::current() const
 {
   const engine::Actor* actor = scheduler_.current();
-  if (actor == nullptr)
-    return nullptr;
-  for (const auto& rank : ranks_) {
-    if (rank->main == actor)
-      return rank.get();
-    for (const Thread& thread : rank->threads)
-      if (thread.actor == actor)
-        return rank.get();
-  }
-  return nullptr;
+  return actor != nullptr ? &static_cast<Thread*>(actor->owner)->rank : nullptr;
 }
 
 // --- services --------------------------------------------------------------------------------------------------------
@@ -403,11 +408,9 @@ void Job::lock_loader(Rank& rank)
   }
   loader_owner_ = &rank;
   loader_depth_ = 1;
-  for (const auto& other : ranks_) {
-    other->donor.end_look_up();
-    for (const Thread& thread : other->threads)
-      thread.donor->end_look_up();
-  }
+  for (const auto& other : ranks_)
+    for (const auto& thread : other->threads)
+      thread->donor.end_look_up();
 }
 
 void Job::unlock_loader(Rank& rank)
@@ -424,26 +427,45 @@ std::string Job::new_stub_path()
   return fmt::format("{}/stub-{}.so", folder_.path(), stubs_++);
 }
 
+Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
+{
+  auto thread = std::make_unique<Thread>(rank, static_cast<unsigned>(rank.threads.size()));
+  thread->allowed = allowed;
+  // The core with the fewest living threads of the rank.
+  std::vector<unsigned> users(plan_.platform->node(rank.node).cores);
+  for (const auto& other : rank.threads)
+    users[other->core] += !other->ended();
+  thread->core = *std::min_element(allowed.begin(), allowed.end(),
+                                   [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
+  rank.threads.push_back(std::move(thread));
+  return *rank.threads.back();
+}
+
 int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t bytes, std::uint64_t& id)
 {
-  Thread thread;
+  const std::vector<unsigned> allowed = rank.running().allowed; // inherited, pthread_create(3)
+  const std::size_t before = rank.threads.size();
   try {
-    thread.donor = std::make_unique<loader::Donor>();
-    const std::uintptr_t thread_pointer = thread.donor->thread_pointer();
+    Thread& thread = add_thread(rank, allowed);
+    thread.tid = first_thread_id + thread_ids_++;
+    const std::uintptr_t thread_pointer = thread.donor.thread_pointer();
     thread.actor = &scheduler_.spawn(
-        fmt::format("{} thread {}", rank.title(), rank.threads.size() + 1),
-        [&rank, start, argument, thread_pointer] {
+        fmt::format("{} thread {}", rank.title(), thread.number),
+        [this, &rank, start, argument, thread_pointer] {
           rank.leave();
-          const engine::Excursion excursion(thread_pointer);
+          const engine::Excursion excursion(thread_pointer, dispatches(rank));
           start(argument);
         },
         std::max(bytes, smallest_stack));
+    thread.actor->owner = &thread;
+    if (!dispatching_ && engine::have_syscall_dispatch())
+      dispatching_ = engine::enable_syscall_dispatch();
+    id = static_cast<std::uint64_t>(thread.donor.id());
   } catch (const std::exception&) {
+    rank.threads.resize(before);
     return -EAGAIN;
   }
-  id = static_cast<std::uint64_t>(thread.donor->id());
-  rank.threads.push_back(std::move(thread));
-  return 0;
+  return rank.threads.back()->tid;
 }
 
 void Job::end_thread(Rank& rank)
@@ -456,9 +478,50 @@ void Job::end_thread(Rank& rank)
 void Job::join_thread(Rank& rank, std::uint64_t id)
 {
   for (std::size_t i = 0; i < rank.threads.size(); ++i)
-    if (static_cast<std::uint64_t>(rank.threads[i].donor->id()) == id)
-      while (rank.threads[i].actor->state() != engine::Actor::State::ended)
+    if (static_cast<std::uint64_t>(rank.threads[i]->donor.id()) == id)
+      while (!rank.threads[i]->ended())
         rank.wait(sim::never);
+}
+
+int Job::get_affinity(Rank& rank, std::int32_t tid, unsigned char* bits, std::size_t bytes)
+{
+  const Thread* thread = find_thread(rank, tid);
+  if (thread == nullptr)
+    return -ESRCH;
+  const std::size_t needed = (plan_.platform->node(rank.node).cores + 63) / 64 * 8; // whole words, sched_setaffinity(2)
+  if (bytes < needed)
+    return -EINVAL;
+  std::memset(bits, 0, needed);
+  for (const unsigned core : thread->allowed)
+    bits[core / 8] = static_cast<unsigned char>(bits[core / 8] | 1U << core % 8);
+  return static_cast<int>(needed);
+}
+
+int Job::set_affinity(Rank& rank, std::int32_t tid, const unsigned char* bits, std::size_t bytes)
+{
+  Thread* thread = find_thread(rank, tid);
+  if (thread == nullptr)
+    return -ESRCH;
+  std::vector<unsigned> cores;
+  for (unsigned core = 0; core < plan_.platform->node(rank.node).cores && core / 8 < bytes; ++core)
+    if ((bits[core / 8] >> core % 8 & 1) != 0)
+      cores.push_back(core);
+  if (cores.empty())
+    return -EINVAL;
+  thread->allowed = std::move(cores);
+  if (std::find(thread->allowed.begin(), thread->allowed.end(), thread->core) == thread->allowed.end())
+    thread->core = thread->allowed.front();
+  return 0;
+}
+
+Thread* Job::find_thread(Rank& rank, std::int32_t tid)
+{
+  if (tid == 0)
+    return &rank.running();
+  for (const auto& thread : rank.threads)
+    if (thread->tid == tid && !thread->ended())
+      return thread.get();
+  return nullptr;
 }
 
 void Job::change_folder(const std::shared_ptr<Folder>& folder)
@@ -484,24 +547,12 @@ void Job::warn(const Rank& rank, const std::string& text)
     say(fmt::format("{}: {}", rank.title(), text));
 }
 
-void Job::spinning(Rank& rank, std::uint64_t computed)
-{
-  const char* const before = rank.last_call();
-  const std::uint64_t writes = rank.poll.writes;
-  rank.set_last_call("a loop that waits for memory to change");
-  rank.gate.clock.burst_start += engine::BurstMeter::ticks() - computed;
-  rank.enter(false);
-  polling_.spin(rank, writes);
-  rank.set_last_call(before);
-  rank.leave();
-}
-
 void Job::trace_call(const Rank& rank, const char* name)
 {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin_;
   fmt::print(stderr, "umwelt: wall {:.6f} simulated {:.9f} {} rank {}{} {}\n", wall.count(),
              sim::to_seconds(timeline_.now()), rank.gate.host_name, rank.index,
-             scheduler_.current() == rank.main ? "" : " (thread)", name);
+             rank.running().number == 0 ? "" : " (thread)", name);
 }
 
 // --- the whole -------------------------------------------------------------------------------------------------------
@@ -519,9 +570,13 @@ void Job::say(const std::string& text)
   fmt::print(stderr, "umwelt: {}\n", text);
 }
 
-void Job::interrupt(int signal)
+void Job::interrupt(int signal, const ucontext_t* context)
 {
   interrupted_ = signal;
+  if (context != nullptr && signal == SIGALRM) {
+    interrupted_thread_ = static_cast<Thread*>(scheduler_.current()->owner);
+    interrupted_at_ = diagnose::backtrace_of(*context);
+  }
   scheduler_.stop();
 }
 
@@ -534,17 +589,19 @@ std::string Job::where_everyone_is()
       text += fmt::format("  {}: ended at {:.6f} s\n", rank->title(), sim::to_seconds(rank->finished));
       continue;
     }
-    const auto describe = [&](engine::Actor& actor, const std::string& name) {
-      const SimTime since =
-          std::min(rank->poll.parked && &actor == rank->main ? rank->poll.since : actor.blocked_since(), end_of_time());
-      text += fmt::format("  {}: in {} since {:.6f} s{}\n", name, rank->last_call(), sim::to_seconds(since),
-                          rank->poll.parked && &actor == rank->main ? ", polling" : "");
-      scheduler_.visit(actor, [&text] { text += diagnose::backtrace_here(); });
-    };
-    describe(*rank->main, rank->title());
-    for (std::size_t i = 0; i < rank->threads.size(); ++i)
-      if (rank->threads[i].actor->state() != engine::Actor::State::ended)
-        describe(*rank->threads[i].actor, fmt::format("{} thread {}", rank->title(), i + 1));
+    for (const auto& thread : rank->threads) {
+      if (thread.get() == interrupted_thread_)
+        text += fmt::format("  {}{}: running\n{}", rank->title(),
+                            thread->number > 0 ? fmt::format(" thread {}", thread->number) : "", interrupted_at_);
+      if (thread->ended())
+        continue;
+      const PollState& poll = thread->poll;
+      const SimTime since = std::min(poll.parked ? poll.since : thread->actor->blocked_since(), end_of_time());
+      text += fmt::format("  {}{}: in {} since {:.6f} s{}\n", rank->title(),
+                          thread->number > 0 ? fmt::format(" thread {}", thread->number) : "", thread->last_call,
+                          sim::to_seconds(since), poll.parked ? ", polling" : "");
+      scheduler_.visit(*thread->actor, [&text] { text += diagnose::backtrace_here(); });
+    }
   }
   return text;
 }
@@ -578,7 +635,11 @@ bool Job::stalled()
 
 Outcome Job::run()
 {
+  slices_ = std::make_unique<Slices>(*this, plan_.options.quantum);
   scheduler_.run();
+  slices_.reset();
+  if (dispatching_)
+    engine::disable_syscall_dispatch();
   if (!over_ && interrupted_ != 0) {
     over_ = true;
     if (interrupted_ == SIGALRM) {
@@ -593,8 +654,8 @@ Outcome Job::run()
     }
   }
   for (const auto& rank : ranks_)
-    if (rank->phase != Rank::Phase::ended && rank->main->state() == engine::Actor::State::blocked)
-      rank->tell_trace(observe::RankState::waiting, rank->main->blocked_since(), end_of_time());
+    if (rank->phase != Rank::Phase::ended && rank->main().actor->state() == engine::Actor::State::blocked)
+      rank->tell_trace(observe::RankState::waiting, rank->main().actor->blocked_since(), end_of_time());
   progress_.erase();
   for (const auto& rank : ranks_)
     rank->output->pass_on(true);

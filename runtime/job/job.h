@@ -16,12 +16,15 @@
 #include "runtime/bootstrap/keys.h"
 #include "runtime/bootstrap/pmi.h"
 #include "runtime/engine/scheduler.h"
+#include "runtime/job/cores.h"
 #include "runtime/job/cpu.h"
+#include "runtime/job/futexes.h"
 #include "runtime/job/message_counter.h"
 #include "runtime/job/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
 #include "runtime/job/rank.h"
+#include "runtime/job/slices.h"
 #include "runtime/observe/progress.h"
 #include "runtime/portals/fabric.h"
 
@@ -49,6 +52,10 @@ public:
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] engine::Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] Cpu& cpu() { return cpu_; }
+  [[nodiscard]] Cores& cores() { return cores_; }
+  [[nodiscard]] Futexes& futexes() { return futexes_; }
+  [[nodiscard]] bool running() const { return slices_ != nullptr; }
+  [[nodiscard]] Slices& slices() { return *slices_; }
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
@@ -65,6 +72,11 @@ public:
   int create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t stack_bytes, std::uint64_t& id);
   [[noreturn]] void end_thread(Rank& rank);
   void join_thread(Rank& rank, std::uint64_t id);
+  // Whether the rank's own system calls are to be dispatched (engine/syscalls.h): one that waits must not stop the others.
+  [[nodiscard]] bool dispatches(const Rank& rank) const { return dispatching_ && rank.threads.size() > 1; }
+  // Cores a thread may use (tid 0: the calling one), as bits of the node's cores. Negative errno.
+  int get_affinity(Rank& rank, std::int32_t tid, unsigned char* bits, std::size_t bytes);
+  int set_affinity(Rank& rank, std::int32_t tid, const unsigned char* bits, std::size_t bytes);
   // Makes the rank's working directory the process's.
   void use_folder_of(const Rank& rank)
   {
@@ -77,21 +89,22 @@ public:
   [[noreturn]] void died(Rank& rank, int signal, const siginfo_t* information, const ucontext_t* context);
   [[noreturn]] void aborted(Rank& rank, int status, const char* call, const char* message);
   void warn(const Rank& rank, const std::string& text); // once per text
-  // The calling thread of `rank` spins on memory, and has computed until `computed` ticks. Returns when that may have changed.
-  void spinning(Rank& rank, std::uint64_t computed);
   // -vv: a line for every call that reaches the runtime.
   [[nodiscard]] bool traces_calls() const { return plan_.options.verbosity >= 2; }
   void trace_call(const Rank& rank, const char* name);
 
   // --- from signal handlers, in the runtime's world ---
-  // The user or the clock ends the run. Safe at any time; takes effect at the next switch.
-  void interrupt(int signal);
+  // The user or the clock ends the run. Safe at any time; takes effect at the next switch. `context`: of the rank that runs, if
+  // one does.
+  void interrupt(int signal, const ucontext_t* context);
   // Gives up the running rank for the main loop, after interrupt() or stop().
   [[noreturn]] void abandon();
 
 private:
   void make_ranks();
   void make_rank(Rank& rank);
+  [[nodiscard]] Thread* find_thread(Rank& rank, std::int32_t tid); // 0: the running one
+  Thread& add_thread(Rank& rank, const std::vector<unsigned>& allowed);
   void live(Rank& rank);
   void load(Rank& rank);
   [[noreturn]] void leave_world(Rank& rank);
@@ -109,6 +122,10 @@ private:
   loader::PrivateFolder& folder_;
   sim::Timeline timeline_;
   engine::Scheduler scheduler_{timeline_};
+  Cores cores_;
+  Futexes futexes_;
+  std::unique_ptr<Slices> slices_; // while the job runs
+  bool dispatching_ = false;       // system calls of ranks with several threads come to the runtime
   Cpu cpu_;
   Polling polling_{*this};
   PortalsHost host_{*this};
@@ -132,6 +149,7 @@ private:
   unsigned loader_depth_ = 0;
   std::vector<Rank*> loader_queue_;
   unsigned stubs_ = 0;
+  int thread_ids_ = 0;
   std::vector<std::shared_ptr<Folder>> folders_; // working directory each program starts in
   std::shared_ptr<Folder> current_folder_;       // the process's
   int null_fd_ = -1;
@@ -145,6 +163,8 @@ private:
   } stall_;
   SimTime ended_at_ = sim::never;
   int interrupted_ = 0;
+  const Thread* interrupted_thread_ = nullptr; // the one that ran then
+  std::string interrupted_at_;                 // and where
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool over_ = false;
   Outcome outcome_;

@@ -15,7 +15,7 @@ namespace
 
 constexpr std::uint64_t patience = UMW_QUICK_POLLS; // empty polls answered before the rank is blocked
 constexpr unsigned most_rounds = 10'000;            // of all parked ranks without progress: a deadlock
-constexpr unsigned most_spins = 3; // of these rounds, for a rank that spins: each costs it many milliseconds
+constexpr unsigned spin_round = 50; // rounds that one of a loop without calls is worth: it lasts some milliseconds
 constexpr SimTime shortest_step = sim::microsecond;
 constexpr SimTime longest_step = 10 * sim::microsecond;
 constexpr SimTime step_fraction = 64;
@@ -25,21 +25,23 @@ constexpr SimTime poll_interval = 100 * sim::nanosecond; // of a native poll loo
 
 void Polling::productive(Rank& rank)
 {
-  rank.poll.empty = 0;
-  rank.poll.computed = false;
+  PollState& poll = rank.running().poll;
+  poll.empty = 0;
+  poll.computed = poll.idle = false;
   rank.statistics.polls_answered += std::exchange(rank.gate.quick_polls, 0);
   progress();
 }
 
 void Polling::changed(Rank& rank)
 {
-  rank.poll.empty = 0;
+  for (const auto& thread : rank.threads)
+    thread->poll.empty = 0;
   rank.statistics.polls_answered += std::exchange(rank.gate.quick_polls, 0);
 }
 
 bool Polling::empty(Rank& rank)
 {
-  PollState& poll = rank.poll;
+  PollState& poll = rank.running().poll;
   const SimTime now = job_.scheduler().now();
   const bool looked = poll.looks != rank.gate.clock.looks;
   poll.looks = rank.gate.clock.looks;
@@ -58,7 +60,9 @@ bool Polling::empty(Rank& rank)
   SimTime deadline = sim::never;
   if (looked)
     deadline = now + std::clamp((now - poll.since) / step_fraction, shortest_step, longest_step);
+  poll.idle = poll.idle || poll.empty > patience + quick + 1; // it has waited before
   poll.parked = deadline == sim::never;
+  poll.let_go = false;
   const bool woken = rank.wait(deadline, Rank::For::network);
   poll.parked = false;
   poll.computed = false;
@@ -69,22 +73,27 @@ bool Polling::empty(Rank& rank)
   return woken;
 }
 
-void Polling::spin(Rank& rank, std::uint64_t seen)
+void Polling::park(Rank& rank, std::uint64_t seen)
+{
+  if (rank.changes != seen)
+    return;
+  PollState& poll = rank.running().poll;
+  const SimTime now = job_.scheduler().now();
+  poll.since = now;
+  poll.parked = poll.at_memory = true;
+  poll.let_go = false;
+  rank.wait(sim::never, Rank::For::network);
+  poll.parked = poll.at_memory = false;
+  poll.computed = false;
+  rank.statistics.polls_saved += static_cast<std::uint64_t>((job_.scheduler().now() - now) / poll_interval);
+}
+
+void Polling::park_until_next(Rank& rank)
 {
   job_.scheduler().yield();
-  if (rank.poll.writes != seen)
-    return;
-  PollState& poll = rank.poll;
-  if (job_.scheduler().current() != rank.main) {
-    // What the main thread does to their common memory nobody says.
-    rank.wait(job_.scheduler().now() + longest_step, Rank::For::network);
-    return;
-  }
-  poll.since = job_.scheduler().now();
-  poll.parked = poll.spins = true;
-  rank.wait(sim::never, Rank::For::network);
-  poll.parked = poll.spins = false;
-  poll.empty = 0;
+  const SimTime next = job_.scheduler().timeline().next();
+  if (next != sim::never)
+    rank.wait(next, Rank::For::network);
 }
 
 bool Polling::another_round()
@@ -92,12 +101,18 @@ bool Polling::another_round()
   if (++rounds_ > most_rounds)
     return false;
   bool any = false;
+  bool spins = false;
   for (const auto& rank : job_.ranks())
-    if (rank->poll.parked && (!rank->poll.spins || rounds_ <= most_spins)) {
-      rank->poll.empty = 1; // not 0: it has been looking since poll.since
-      rank->notify_network();
-      any = true;
-    }
+    for (const auto& thread : rank->threads)
+      if (thread->poll.parked) {
+        thread->poll.empty = 1; // not 0: it has been looking since poll.since
+        thread->poll.let_go = true;
+        spins = spins || thread->poll.at_memory;
+        job_.scheduler().wake(*thread->actor);
+        any = true;
+      }
+  if (spins)
+    rounds_ += spin_round - 1;
   return any;
 }
 

@@ -26,9 +26,11 @@ public:
 
   // An empty poll of the calling thread of `rank`. True: it was blocked and something may have changed since.
   bool empty(Rank& rank);
-  // The calling thread of `rank` spins on memory (job/spin_watch.h). Returns when the NIC has written there since the
-  // rank's count of writes was `seen`, when another of its threads may have, or when nothing else is left to do.
-  void spin(Rank& rank, std::uint64_t seen);
+  // The calling thread looks at memory in a loop that nothing it does itself can end: blocks it until something can have changed
+  // since the rank's count of changes was `seen`.
+  void park(Rank& rank, std::uint64_t seen);
+  // The calling thread may wait for time to pass, where computing takes none: blocks it until the next thing happens.
+  void park_until_next(Rank& rank);
   // Something has reached the rank: what it found empty before says nothing any more. It may have several queues and look
   // into them in turn, so only a full round of empty polls from here on means that there is nothing in any.
   static void changed(Rank& rank);

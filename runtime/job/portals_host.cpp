@@ -29,10 +29,7 @@ void PortalsHost::changed(portals::Process& process)
 
 void PortalsHost::written(portals::Process& process)
 {
-  Rank& rank = rank_of(process);
-  ++rank.poll.writes;
-  if (rank.poll.spins)
-    rank.notify_network();
+  rank_of(process).memory_changed();
 }
 
 bool PortalsHost::empty_poll(portals::Process& process)

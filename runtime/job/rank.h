@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "loader/donor.h"
 #include "loader/namespace.h"
 #include "net_models/core/time.h"
 #include "preload/gate/gate.h"
 #include "runtime/cli/exit_codes.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/folder.h"
+#include "runtime/job/thread.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/observe/trace_record.h"
 
@@ -28,24 +28,6 @@ namespace umwelt::job
 class Job;
 class PmiSocket;
 class StandardOutput;
-using sim::SimTime;
-
-// A simulated thread besides the main one.
-struct Thread {
-  std::unique_ptr<loader::Donor> donor;
-  engine::Actor* actor = nullptr;
-};
-
-// What is known of a rank that looks again and again (job/polling.h).
-struct PollState {
-  std::uint64_t empty = 0;  // empty polls in a row
-  SimTime since = 0;        // when the first of them was
-  std::uint64_t looks = 0;  // clock reads up to the last of them
-  bool computed = false;    // a burst worth counting lies between the last two
-  bool parked = false;      // blocked until something can have changed
-  std::uint64_t writes = 0; // of the NIC to its memory
-  bool spins = false;       // what is parked is not a poll but a loop on memory
-};
 
 class Rank
 {
@@ -57,6 +39,10 @@ public:
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
 
+  [[nodiscard]] Thread& main() const { return *threads.front(); }
+  // The thread that runs or whose request is being served; only while that is one of this rank's.
+  [[nodiscard]] Thread& running() const;
+
   // On every crossing: turns the burst that ends here into simulated time, and lets the next one begin. A call that only
   // looks leaves short bursts standing as a debt: if it has to wait, the time goes by anyway.
   void enter(bool looks);
@@ -66,8 +52,13 @@ public:
   void spend(observe::RankState state, SimTime time);
   void tell_trace(observe::RankState state, SimTime from, SimTime to);
 
-  // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe.
-  enum class For : std::uint8_t { network, anything };
+  // Around time that is not the program's, in the middle of a burst.
+  void pause_burst();
+  void resume_burst();
+
+  // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe; who waits for itself is woken
+  // by name.
+  enum class For : std::uint8_t { network, anything, itself };
   // Blocks the calling simulated thread until it is notified or `deadline`; false: the deadline came first.
   bool wait(SimTime deadline, For what = For::anything);
   // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
@@ -75,10 +66,15 @@ public:
   // Threads that wait for the network look again; or all that wait.
   void notify_network();
   void notify_all();
+  // Threads but this one that poll look again.
+  void notify_parked(const Thread& but);
+  // The NIC has written to the rank's memory: threads in loops that look at it do so again.
+  void memory_changed();
 
   [[nodiscard]] std::string title() const; // "rank 3 (bxi3)"
-  [[nodiscard]] const char* last_call() const { return last_call_; }
-  void set_last_call(const char* name) { last_call_ = name; }
+  // Of the running thread.
+  [[nodiscard]] const char* last_call() const { return running().last_call; }
+  void set_last_call(const char* name) { running().last_call = name; }
 
   Job& job;
   const int index;
@@ -97,10 +93,8 @@ public:
   std::unique_ptr<StandardOutput> output;
   std::unique_ptr<PmiSocket> pmi;
 
-  loader::Donor donor;
   loader::Namespace objects;
-  engine::Actor* main = nullptr;
-  std::vector<Thread> threads;
+  std::vector<std::unique_ptr<Thread>> threads; // the first is the main one
   portals::Process* portals = nullptr;
 
   Phase phase = Phase::loading;
@@ -108,7 +102,8 @@ public:
   bool in_fence = false; // waits for the others
   cli::RankEnd end;
   SimTime finished = 0;
-  PollState poll;
+  std::uint64_t changes =
+      0; // grows with whatever a thread that looks at memory may see of the NIC or of another thread
   observe::RankStatistics statistics;
 
 private:
@@ -118,7 +113,6 @@ private:
   };
   template <class Block> bool wait_with(For what, Block block);
   std::vector<Waiting> waiting_;
-  const char* last_call_ = "start";
 };
 
 } // namespace umwelt::job

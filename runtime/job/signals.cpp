@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/diagnose/backtrace.h"
+#include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
@@ -22,7 +24,7 @@ namespace
 {
 
 constexpr std::size_t signal_stack_bytes = 512 * 1024; // backtraces are made on it
-constexpr std::array faults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGPIPE};
+constexpr std::array faults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE};
 constexpr std::array requests = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
 
 Job* job = nullptr;
@@ -54,33 +56,86 @@ bool reporting = false;
 
 void on_fault(int signal, siginfo_t* information, void* context)
 {
-  const engine::ThreadPointer before = engine::read_thread_pointer();
-  engine::write_thread_pointer(engine::runtime_thread_pointer());
-  Rank* rank = before == engine::runtime_thread_pointer() ? nullptr : job->current();
+  const engine::Crossing crossing;
+  Rank* rank = crossing.from_rank() ? job->current() : nullptr;
   if (rank == nullptr)
     die_in_runtime(signal, information, *static_cast<ucontext_t*>(context));
   bool handled = false;
   if (rank->gate.deliver_signal != nullptr) {
-    const engine::Excursion excursion(before);
+    ++rank->gate.uncut; // on the signal stack nobody may be left standing
+    const engine::Excursion excursion(crossing.rank());
     handled = rank->gate.deliver_signal(signal, information, context);
+    --rank->gate.uncut;
   }
   if (!handled)
     job->died(*rank, signal, information, static_cast<ucontext_t*>(context));
-  engine::write_thread_pointer(before);
 }
 
-void on_request(int signal, siginfo_t*, void*)
+void on_request(int signal, siginfo_t*, void* context)
 {
-  const engine::ThreadPointer before = engine::read_thread_pointer();
-  engine::write_thread_pointer(engine::runtime_thread_pointer());
-  const bool in_rank = before != engine::runtime_thread_pointer() && job->scheduler().current() != nullptr;
+  const engine::Crossing crossing;
+  const bool in_rank = crossing.from_rank() && job->scheduler().current() != nullptr;
   if (job->scheduler().stopping() && !in_rank)
     _exit(cli::exit_code::signalled + signal); // asked twice: the runtime does not come round
-  job->interrupt(signal);
+  job->interrupt(signal, in_rank ? static_cast<ucontext_t*>(context) : nullptr);
   alarm(1); // the second request, should the first not be heeded
   if (in_rank)
     job->abandon();
-  engine::write_thread_pointer(before);
+}
+
+// The next three run on the stack they interrupt: the thread may be left standing there while others run.
+void on_tick(int, siginfo_t*, void* context)
+{
+  if (job->running())
+    job->slices().on_tick(*static_cast<ucontext_t*>(context));
+}
+
+void on_trap(int signal, siginfo_t* information, void* context)
+{
+  if (Slices::calibrates())
+    return;
+  if (!job->running() || !job->slices().on_trap(*information, *static_cast<ucontext_t*>(context)))
+    on_fault(signal, information, context);
+}
+
+// A system call that a rank with several threads makes by itself (engine/syscalls.h).
+void on_system_call(int signal, siginfo_t* information, void* context)
+{
+  if (information->si_code != engine::si_user_dispatch) {
+    on_fault(signal, information, context);
+    return;
+  }
+  greg_t* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto argument = [registers](int number) { return static_cast<std::uint64_t>(registers[number]); };
+  switch (information->si_syscall) {
+  case SYS_futex: {
+    const engine::Crossing crossing;
+    Rank& rank = *job->current();
+    rank.set_last_call("futex");
+    rank.enter(false);
+    registers[REG_RAX] = job->futexes().call(
+        rank.running(), reinterpret_cast<std::uint32_t*>(argument(REG_RDI)), static_cast<int>(argument(REG_RSI)),
+        static_cast<std::uint32_t>(argument(REG_RDX)), argument(REG_R10),
+        reinterpret_cast<std::uint32_t*>(argument(REG_R8)), static_cast<std::uint32_t>(argument(REG_R9)));
+    rank.leave();
+    return;
+  }
+  case SYS_exit_group: {
+    const engine::Crossing crossing;
+    job->exited(*job->current(), static_cast<int>(argument(REG_RDI) & 0xff));
+  }
+  case SYS_clone:
+  case SYS_clone3:
+  case SYS_fork:
+  case SYS_vfork: // the child must return from it where it stands: once more, without dispatch until the next crossing
+    engine::detail::syscall_selector = 0;
+    registers[REG_RIP] -= 2;
+    return;
+  default:
+    registers[REG_RAX] =
+        engine::umw_raw_syscall(information->si_syscall, registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
+                                registers[REG_R10], registers[REG_R8], registers[REG_R9]);
+  }
 }
 
 } // namespace
@@ -93,16 +148,13 @@ Signals::Signals(Job& owner)
   stack.ss_sp = stack_;
   stack.ss_size = signal_stack_bytes;
   sigaltstack(&stack, nullptr);
-  struct sigaction action {
-  };
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  action.sa_sigaction = on_fault;
   for (const int signal : faults)
-    sigaction(signal, &action, nullptr);
-  action.sa_flags |= SA_RESTART;
-  action.sa_sigaction = on_request;
+    engine::install_handler(signal, on_fault, SA_ONSTACK);
   for (const int signal : requests)
-    sigaction(signal, &action, nullptr);
+    engine::install_handler(signal, on_request, SA_ONSTACK | SA_RESTART);
+  engine::install_handler(SIGTRAP, on_trap, 0);
+  engine::install_handler(SIGSYS, on_system_call, 0);
+  engine::install_handler(Slices::signal_number(), on_tick, SA_RESTART);
 }
 
 Signals::~Signals()
@@ -111,6 +163,9 @@ Signals::~Signals()
     ::signal(signal, SIG_DFL);
   for (const int signal : requests)
     ::signal(signal, SIG_DFL);
+  ::signal(SIGTRAP, SIG_DFL);
+  ::signal(SIGSYS, SIG_DFL);
+  ::signal(Slices::signal_number(), SIG_IGN); // one may still be on its way
   stack_t none{};
   none.ss_flags = SS_DISABLE;
   sigaltstack(&none, nullptr);

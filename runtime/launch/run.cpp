@@ -21,7 +21,6 @@
 #include "runtime/job/environment.h"
 #include "runtime/job/job.h"
 #include "runtime/job/signals.h"
-#include "runtime/job/spin_watch.h"
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
@@ -225,7 +224,6 @@ int run_job(cli::RunOptions options, char** process_argv)
     job::Outcome outcome;
     {
       const job::Signals signals(job);
-      const job::SpinWatch spin_watch(job);
       if (options.timeout)
         alarm(*options.timeout);
       outcome = job.run();

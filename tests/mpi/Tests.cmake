@@ -48,7 +48,7 @@ mpi_case(comm_many 4)
 mpi_case(rma_fence 4)
 mpi_case(rma_lock 4)
 mpi_case(rma_pscw 4)
-# MPI_Win_test of osc portals4 looks at memory without any call: nothing can interrupt such a loop yet
+# MPI_Win_test of osc portals4 makes no call and its loop counts: each look of thousands would last a time slice
 mpi_test(rma_pscw_test PROGRAM rma_pscw NP 4 ARGUMENTS test WAYS ob1)
 mpi_case(rma_atomics 4)
 # osc pt2pt, all there is over ob1, enters itself from its own sends and then waits for fragments that its outer frames hold
@@ -64,6 +64,12 @@ mpi_test(errors NP 4 ARGUMENTS 100)
 # mtl portals4 waits for ever for the rest of a long message that was truncated
 mpi_test(errors_long PROGRAM errors NP 4 ARGUMENTS 100000 WAYS ob1)
 mpi_case(io_basic 4)
+
+# Threads
+mpi_program(threads_multiple threads_multiple.c FLAGS -pthread)
+mpi_test(threads_multiple NP 2 4)
+mpi_program(hybrid_openmp hybrid_openmp.f90 FLAGS -fopenmp)
+mpi_test(hybrid_openmp NP 3 OPTIONS --cpus-per-rank 4)
 
 # What a rank sees of itself and of the machine
 mpi_case(world_startup 2)

@@ -141,7 +141,7 @@ TEST(Doctor, ExaminesThisMachine)
 {
   const test::TemporaryFolder folder;
   const auto findings = examine_machine({folder.path(), folder.path()});
-  EXPECT_EQ(findings.size(), 15u);
+  EXPECT_EQ(findings.size(), 16u);
   for (const Finding& finding : findings) {
     EXPECT_FALSE(finding.detail.empty()) << finding.subject;
     EXPECT_EQ(finding.advice.empty(), finding.health == Health::ok) << finding.subject;

@@ -60,9 +60,11 @@ TEST_F(OpenMpi, DefaultsToOb1OverPortals)
   EXPECT_THAT(variables(),
               ElementsAre(Pair("OMPI_MCA_btl", "portals4,self"), Pair("OMPI_MCA_btl_portals4_eq_recv_size", "32768"),
                           Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"),
-                          Pair("OMPI_MCA_btl_portals4_recv_md_num", "64"), Pair("OMPI_MCA_coll_portals4_priority", "10"),
+                          Pair("OMPI_MCA_btl_portals4_recv_md_num", "64"),
+                          Pair("OMPI_MCA_coll_portals4_priority", "10"),
                           Pair("OMPI_MCA_mca_base_component_path", "/umwelt/components:" + system_folder()),
-                          Pair("OMPI_MCA_osc", "^ucx,portals4"), Pair("OMPI_MCA_pml", "ob1")));
+                          Pair("OMPI_MCA_osc", "^ucx,portals4"), Pair("OMPI_MCA_pml", "ob1"),
+                          Pair("UMWELT_THREAD_MULTIPLE", "OMPI_MCA_pml=cm;OMPI_MCA_mtl=portals4;OMPI_MCA_osc=")));
 }
 
 TEST_F(OpenMpi, PmlCmGetsThePortalsMtl)

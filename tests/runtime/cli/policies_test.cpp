@@ -97,13 +97,14 @@ TEST(RankByPolicy, AnUnknownOneIsAnError)
 
 TEST(BindToPolicy, TakesMpirunsPoliciesWithQualifiers)
 {
-  EXPECT_NO_THROW(check_bind_to("--bind-to", "none"));
-  EXPECT_NO_THROW(check_bind_to("--bind-to", "core:overload-allowed"));
+  EXPECT_FALSE(parse_bind_to("--bind-to", "none"));
+  EXPECT_FALSE(parse_bind_to("--bind-to", "socket"));
+  EXPECT_TRUE(parse_bind_to("--bind-to", "core:overload-allowed"));
 }
 
 TEST(BindToPolicy, AnUnknownOneIsAnError)
 {
-  EXPECT_EQ(test::error_of([] { check_bind_to("--bind-to", "cores"); }),
+  EXPECT_EQ(test::error_of([] { parse_bind_to("--bind-to", "cores"); }),
             "--bind-to: expected none, core, socket or another policy of mpirun, got 'cores'\n"
             "  The nearest known one is 'core'.");
 }

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/job/futexes.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <linux/futex.h>
+
+#include "runtime/job/job.h"
+#include "runtime/job/rank.h"
+
+namespace umwelt::job
+{
+
+namespace
+{
+
+bool valid(const timespec& t)
+{
+  return t.tv_sec >= 0 && t.tv_nsec >= 0 && t.tv_nsec < 1'000'000'000;
+}
+
+SimTime duration(const timespec& t)
+{
+  constexpr std::int64_t longest = sim::never / 4;
+  if (t.tv_sec >= longest / sim::second)
+    return longest;
+  return t.tv_sec * sim::second + t.tv_nsec * sim::nanosecond;
+}
+
+// Date on the simulation's clock of an absolute time that the rank gives.
+SimTime date(const Rank& rank, const timespec& t, bool realtime)
+{
+  const umw_clock& clock = rank.gate.clock;
+  const std::int64_t origin = realtime ? clock.realtime_origin_ns : clock.uptime_origin_ns;
+  if (t.tv_sec - origin / 1'000'000'000 >= sim::never / 4 / sim::second)
+    return sim::never;
+  return (t.tv_sec * 1'000'000'000 + t.tv_nsec - origin) * sim::nanosecond;
+}
+
+} // namespace
+
+std::int64_t Futexes::call(Thread& thread, std::uint32_t* word, int operation, std::uint32_t value,
+                           std::uint64_t fourth, std::uint32_t* second_word, std::uint32_t sixth)
+{
+  if (reinterpret_cast<std::uintptr_t>(word) % 4 != 0)
+    return -EINVAL;
+  const int command = operation & FUTEX_CMD_MASK;
+  const auto* timeout = reinterpret_cast<const timespec*>(fourth);
+  SimTime deadline = sim::never;
+  if (timeout != nullptr && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
+                             command == FUTEX_LOCK_PI2)) {
+    if (!valid(*timeout))
+      return -EINVAL;
+    const SimTime now = thread.rank.job.scheduler().now();
+    const bool realtime = command == FUTEX_LOCK_PI || (operation & FUTEX_CLOCK_REALTIME) != 0;
+    deadline = command == FUTEX_WAIT ? now + duration(*timeout) : date(thread.rank, *timeout, realtime);
+  }
+  switch (command) {
+  case FUTEX_WAIT:
+    return wait(thread, word, value, FUTEX_BITSET_MATCH_ANY, deadline);
+  case FUTEX_WAIT_BITSET:
+    return wait(thread, word, value, sixth, deadline);
+  case FUTEX_WAKE:
+    return wake(word, value, FUTEX_BITSET_MATCH_ANY);
+  case FUTEX_WAKE_BITSET:
+    return wake(word, value, sixth);
+  case FUTEX_CMP_REQUEUE:
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != sixth)
+      return -EAGAIN;
+    [[fallthrough]];
+  case FUTEX_REQUEUE:
+    return requeue(word, second_word, value, static_cast<std::uint32_t>(fourth));
+  case FUTEX_WAKE_OP:
+    return wake_op(word, value, second_word, static_cast<std::uint32_t>(fourth), sixth);
+  case FUTEX_LOCK_PI:
+  case FUTEX_LOCK_PI2:
+    return lock_pi(thread, word, true, deadline);
+  case FUTEX_TRYLOCK_PI:
+    return lock_pi(thread, word, false, deadline);
+  case FUTEX_UNLOCK_PI:
+    return unlock_pi(thread, word);
+  default:
+    return -ENOSYS;
+  }
+}
+
+std::int64_t Futexes::wait(Thread& thread, std::uint32_t* word, std::uint32_t value, std::uint32_t bits,
+                           SimTime deadline)
+{
+  if (bits == 0)
+    return -EINVAL;
+  if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
+    return -EAGAIN;
+  return block(thread, word, bits, deadline);
+}
+
+std::int64_t Futexes::block(Thread& thread, std::uint32_t* word, std::uint32_t bits, SimTime deadline)
+{
+  Waiter self{&thread, bits, word};
+  queues_[word].push_back(&self);
+  while (!self.woken)
+    if (!thread.rank.wait(deadline, Rank::For::itself) && !self.woken) {
+      remove(self);
+      return -ETIMEDOUT;
+    }
+  return 0;
+}
+
+void Futexes::remove(Waiter& waiter)
+{
+  const auto queue = queues_.find(waiter.word);
+  if (queue == queues_.end())
+    return;
+  std::erase(queue->second, &waiter);
+  if (queue->second.empty())
+    queues_.erase(queue);
+}
+
+std::int64_t Futexes::wake(std::uint32_t* word, std::uint32_t most, std::uint32_t bits)
+{
+  if (bits == 0)
+    return -EINVAL;
+  const auto queue = queues_.find(word);
+  if (queue == queues_.end())
+    return 0;
+  std::uint32_t woken = 0;
+  std::erase_if(queue->second, [&](Waiter* waiter) {
+    if (woken >= most || (waiter->bits & bits) == 0)
+      return false;
+    ++woken;
+    waiter->woken = true;
+    waiter->thread->rank.job.scheduler().wake(*waiter->thread->actor);
+    return true;
+  });
+  if (queue->second.empty())
+    queues_.erase(queue);
+  return woken;
+}
+
+std::int64_t Futexes::requeue(std::uint32_t* from, std::uint32_t* to, std::uint32_t wake_most, std::uint32_t move_most)
+{
+  const std::int64_t woken = wake(from, wake_most, FUTEX_BITSET_MATCH_ANY);
+  const auto source = queues_.find(from);
+  if (source == queues_.end() || from == to)
+    return woken;
+  const std::size_t moved = std::min<std::size_t>(move_most, source->second.size());
+  const auto end = source->second.begin() + static_cast<std::ptrdiff_t>(moved);
+  const Queue moving(source->second.begin(), end);
+  source->second.erase(source->second.begin(), end);
+  if (source->second.empty())
+    queues_.erase(source);
+  for (Waiter* waiter : moving) {
+    waiter->word = to;
+    queues_[to].push_back(waiter);
+  }
+  return woken + static_cast<std::int64_t>(moved);
+}
+
+// futex(2), FUTEX_WAKE_OP: one word is changed and compared, then both are woken.
+std::int64_t Futexes::wake_op(std::uint32_t* word, std::uint32_t most, std::uint32_t* second, std::uint32_t second_most,
+                              std::uint32_t encoded)
+{
+  const auto sign_extended = [](std::uint32_t twelve_bits) {
+    return static_cast<std::int32_t>(twelve_bits << 20) >> 20;
+  };
+  const std::uint32_t operation = encoded >> 28 & 7;
+  const std::uint32_t comparison = encoded >> 24 & 15;
+  auto operand = static_cast<std::uint32_t>(sign_extended(encoded >> 12 & 0xfff));
+  const std::int32_t compared = sign_extended(encoded & 0xfff);
+  if ((encoded >> 28 & FUTEX_OP_OPARG_SHIFT) != 0)
+    operand = 1U << (operand & 31);
+  std::uint32_t old = 0;
+  switch (operation) {
+  case FUTEX_OP_SET:
+    old = __atomic_exchange_n(second, operand, __ATOMIC_SEQ_CST);
+    break;
+  case FUTEX_OP_ADD:
+    old = __atomic_fetch_add(second, operand, __ATOMIC_SEQ_CST);
+    break;
+  case FUTEX_OP_OR:
+    old = __atomic_fetch_or(second, operand, __ATOMIC_SEQ_CST);
+    break;
+  case FUTEX_OP_ANDN:
+    old = __atomic_fetch_and(second, ~operand, __ATOMIC_SEQ_CST);
+    break;
+  case FUTEX_OP_XOR:
+    old = __atomic_fetch_xor(second, operand, __ATOMIC_SEQ_CST);
+    break;
+  default:
+    return -ENOSYS;
+  }
+  const auto value = static_cast<std::int32_t>(old);
+  bool holds = false;
+  switch (comparison) {
+  case FUTEX_OP_CMP_EQ:
+    holds = value == compared;
+    break;
+  case FUTEX_OP_CMP_NE:
+    holds = value != compared;
+    break;
+  case FUTEX_OP_CMP_LT:
+    holds = value < compared;
+    break;
+  case FUTEX_OP_CMP_LE:
+    holds = value <= compared;
+    break;
+  case FUTEX_OP_CMP_GT:
+    holds = value > compared;
+    break;
+  case FUTEX_OP_CMP_GE:
+    holds = value >= compared;
+    break;
+  default:
+    return -ENOSYS;
+  }
+  return wake(word, most, FUTEX_BITSET_MATCH_ANY) + (holds ? wake(second, second_most, FUTEX_BITSET_MATCH_ANY) : 0);
+}
+
+// Priorities are not simulated, so a priority-inheritance lock is a lock whose word names the owner.
+std::int64_t Futexes::lock_pi(Thread& thread, std::uint32_t* word, bool may_wait, SimTime deadline)
+{
+  const auto self = static_cast<std::uint32_t>(thread.donor.kernel_id());
+  const std::uint32_t current = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  if ((current & FUTEX_TID_MASK) == 0) {
+    __atomic_store_n(word, self | (current & FUTEX_OWNER_DIED) | (queues_.contains(word) ? FUTEX_WAITERS : 0U),
+                     __ATOMIC_RELEASE);
+    return 0;
+  }
+  if ((current & FUTEX_TID_MASK) == self)
+    return -EDEADLK;
+  if (!may_wait)
+    return -EAGAIN;
+  __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_SEQ_CST);
+  return block(thread, word, FUTEX_BITSET_MATCH_ANY, deadline); // unlock_pi hands it over
+}
+
+std::int64_t Futexes::unlock_pi(const Thread& thread, std::uint32_t* word)
+{
+  const auto self = static_cast<std::uint32_t>(thread.donor.kernel_id());
+  if ((__atomic_load_n(word, __ATOMIC_ACQUIRE) & FUTEX_TID_MASK) != self)
+    return -EPERM;
+  const auto queue = queues_.find(word);
+  if (queue == queues_.end()) {
+    __atomic_store_n(word, 0U, __ATOMIC_RELEASE);
+    return 0;
+  }
+  const auto next = static_cast<std::uint32_t>(queue->second.front()->thread->donor.kernel_id());
+  __atomic_store_n(word, next | (queue->second.size() > 1 ? FUTEX_WAITERS : 0U), __ATOMIC_RELEASE);
+  wake(word, 1, FUTEX_BITSET_MATCH_ANY);
+  return 0;
+}
+
+void Futexes::forget(const Thread& thread)
+{
+  for (auto queue = queues_.begin(); queue != queues_.end();) {
+    std::erase_if(queue->second, [&thread](const Waiter* waiter) { return waiter->thread == &thread; });
+    queue = queue->second.empty() ? queues_.erase(queue) : std::next(queue);
+  }
+}
+
+} // namespace umwelt::job

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Time slices: what happens when a thread of a rank goes on and on without any call.
+//
+// A timer interrupts it every few milliseconds. If it has made no call since the last interrupt, it either computes or looks
+// at memory until somebody else changes it. The two are told apart by letting it go on one instruction at a time (the trap flag):
+//  - a loop that executes `pause` waits: that is what the instruction is for. It is replaced by a breakpoint in the rank's own
+//    copy of the code, and from then on the loop is a loop of polls and recognised at once;
+//  - code that comes back to the same instruction with the same registers, again and again, cannot go anywhere by itself.
+// Such a thread is a thread that polls: it is blocked until something can have changed, and the time it spun is not charged.
+// Everything else computes: it is cut after a quantum, what it computed becomes simulated time, and others run.
+//
+// A loop that changes nothing but memory, always with the same flags, is taken for one that spins, and one with `pause` may
+// count its rounds. Neither is lost: it is let go on whenever something happens, and for a while when nothing else can.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+#include <unordered_set>
+#include <vector>
+
+#include <ucontext.h>
+
+#include "net_models/core/time.h"
+
+namespace umwelt::job
+{
+
+class Job;
+class Rank;
+struct Thread;
+
+class Slices
+{
+public:
+  Slices(Job& job, sim::SimTime quantum);
+  ~Slices();
+  Slices(const Slices&) = delete;
+  Slices& operator=(const Slices&) = delete;
+
+  // The signal handlers; on the stack of whatever they interrupt, which may be the runtime itself.
+  void on_tick(ucontext_t& context);
+  // Trap flag or breakpoint. False: neither is ours.
+  bool on_trap(const siginfo_t& information, ucontext_t& context);
+
+  // True: the trap was made to measure what a trap costs.
+  static bool calibrates();
+  // Not cut here: code that other ranks would run into (ld.so), or that counts on not being interrupted (the shim).
+  void protect(std::uintptr_t begin, std::uintptr_t end) { protected_.push_back({begin, end}); }
+
+  [[nodiscard]] static int signal_number();
+
+private:
+  struct Range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  };
+  struct Tick {
+    std::uint64_t tsc;
+    std::uintptr_t pc;
+  };
+  struct State { // of a thread between two instructions
+    gregset_t registers;
+    std::array<unsigned char, 4096> extended; // floating point and vectors, as the kernel saves them
+    std::size_t extended_bytes;
+  };
+
+  [[nodiscard]] bool uncut(const Thread& thread, std::uintptr_t pc) const;
+  void begin_steps(ucontext_t& context);
+  void end_steps(ucontext_t& context);
+  void step(ucontext_t& context);
+  void remember(const ucontext_t& context);
+  [[nodiscard]] bool as_remembered(const ucontext_t& context) const;
+  void measure_trap();
+  void interrupt(Thread& thread, bool spins);
+  void park(Thread& thread, ucontext_t& context);
+  void cut(Thread& thread);
+  [[nodiscard]] bool waits(std::uintptr_t pc);
+  void set_breakpoint(std::uintptr_t pc);
+  void clear_breakpoint(std::uintptr_t pc);
+
+  Job& job_;
+  std::uint64_t trap_entry_ = 0; // TSC ticks from an instruction to the handler of its trap
+  std::uint64_t trap_exit_ = 0;  // and back
+  timer_t timer_{};
+  const unsigned ticks_per_quantum_;
+  std::vector<Range> protected_;
+  std::unordered_set<std::uintptr_t> breakpoints_; // where a `pause` was
+  std::unordered_set<std::uintptr_t> known_;       // instructions of loops that have waited
+  std::vector<std::uintptr_t> lifted_;             // until the next tick
+
+  // Of the thread that runs, since its last call.
+  Thread* watched_ = nullptr;
+  std::uint64_t crossings_ = 0;
+  unsigned ticks_ = 0;
+  unsigned next_check_ = 1;
+  std::array<Tick, 64> history_{};
+
+  bool stepping_ = false;
+  unsigned steps_ = 0;
+  unsigned periods_ = 0;
+  std::uint64_t steps_begin_ = 0; // TSC
+  State state_{};
+  std::vector<std::uintptr_t> loop_; // instructions since state_
+  std::uintptr_t pause_ = 0;         // the last `pause` met, and how often
+  unsigned pauses_ = 0;
+};
+
+} // namespace umwelt::job

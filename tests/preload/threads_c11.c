@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * C11 threads: the C library's mutexes and conditions underneath wait in futexes of their own. Same output natively and
+ * simulated. */
+#include <stdio.h>
+#include <threads.h>
+#include <time.h>
+
+static mtx_t mutex;
+static cnd_t changed;
+static once_flag once = ONCE_FLAG_INIT;
+static tss_t key;
+static int turn, calls;
+static const char* last_destroyed = "none";
+
+static void count_call(void)
+{
+  thrd_sleep(&(struct timespec){0, 1000000}, NULL); /* the others have to wait for it */
+  ++calls;
+}
+
+static void destroyed(void* value)
+{
+  last_destroyed = value; /* the main thread says it: others may be writing now */
+}
+
+static int take_turns(void* argument)
+{
+  const int me = *(const int*)argument;
+  call_once(&once, count_call);
+  for (int round = 0; round < 3; ++round) {
+    mtx_lock(&mutex);
+    while (turn % 3 != me)
+      cnd_wait(&changed, &mutex);
+    printf("thread %d, round %d\n", me, round);
+    ++turn;
+    cnd_broadcast(&changed);
+    mtx_unlock(&mutex);
+  }
+  if (me == 1)
+    tss_set(key, "of thread 1");
+  thrd_yield();
+  if (me == 2)
+    thrd_exit(40 + me);
+  return 40 + me;
+}
+
+int main(void)
+{
+  thrd_t threads[3];
+  int numbers[3] = {0, 1, 2};
+  mtx_init(&mutex, mtx_timed);
+  cnd_init(&changed);
+  tss_create(&key, destroyed);
+  for (int i = 0; i < 3; ++i)
+    if (thrd_create(&threads[i], take_turns, &numbers[i]) != thrd_success)
+      return 1;
+  int results[3] = {0, 0, 0};
+  for (int i = 0; i < 3; ++i)
+    thrd_join(threads[i], &results[i]);
+  printf("results %d %d %d, once: %d, destroyed: %s\n", results[0], results[1], results[2], calls, last_destroyed);
+
+  struct timespec date;
+  timespec_get(&date, TIME_UTC);
+  date.tv_nsec += 50000000;
+  if (date.tv_nsec >= 1000000000) {
+    date.tv_nsec -= 1000000000;
+    ++date.tv_sec;
+  }
+  mtx_lock(&mutex);
+  printf("timed out: %d\n", cnd_timedwait(&changed, &mutex, &date) == thrd_timedout);
+  struct timespec now;
+  timespec_get(&now, TIME_UTC);
+  printf("not before its time: %d\n", now.tv_sec > date.tv_sec || (now.tv_sec == date.tv_sec && now.tv_nsec >= date.tv_nsec));
+  mtx_unlock(&mutex);
+  return 0;
+}
