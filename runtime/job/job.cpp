@@ -261,6 +261,7 @@ void Job::load(Rank& rank)
                      rank.title(), rank.argv.front(), error, rank.program_path));
     abandon();
   }
+  cpu_.skip(); // files were read
   diagnose::add_objects(rank.objects.objects());
   for (const loader::CodeRange& code : rank.objects.uninterruptible())
     slices_->protect(code.begin, code.end);
@@ -461,6 +462,7 @@ int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::
     if (!dispatching_ && engine::have_syscall_dispatch())
       dispatching_ = engine::enable_syscall_dispatch();
     id = static_cast<std::uint64_t>(thread.donor.id());
+    cpu_.skip(); // starting the donor waits for the kernel: that is not missing from the next burst
   } catch (const std::exception&) {
     rank.threads.resize(before);
     return -EAGAIN;

@@ -10,13 +10,11 @@ namespace umwelt::job
 void Thread::spend(SimTime work)
 {
   Cores& cores = rank.job.cores();
-  // As the kernel's load balancing does: nobody waits for a core while another one is idle.
+  // As the kernel's load balancing does: off to a core that fewer compute on.
   if (allowed.size() > 1 && cores.at(rank.node, core).load() > 0)
     for (const unsigned other : allowed)
-      if (cores.at(rank.node, other).load() == 0) {
+      if (cores.at(rank.node, other).load() < cores.at(rank.node, core).load())
         core = other;
-        break;
-      }
   cores.at(rank.node, core).spend(work);
 }
 

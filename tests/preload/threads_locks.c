@@ -64,7 +64,9 @@ int main(void)
   pthread_create(&thread, NULL, dies_with_lock, NULL);
   pthread_join(thread, NULL);
   printf("owner died: %d\n", pthread_mutex_lock(&robust) == EOWNERDEAD);
-  printf("consistent: %d, unlock: %d\n", pthread_mutex_consistent(&robust), pthread_mutex_unlock(&robust));
+  int first = pthread_mutex_consistent(&robust);
+  int second = pthread_mutex_unlock(&robust);
+  printf("consistent: %d, unlock: %d\n", first, second);
   printf("as before: %d\n", pthread_mutex_lock(&robust));
 
   pthread_mutexattr_init(&attributes);
@@ -74,13 +76,17 @@ int main(void)
   usleep(5000);
   struct timespec date = in_milliseconds(5);
   printf("timed lock: %d\n", pthread_mutex_timedlock(&inheriting, &date) == ETIMEDOUT);
-  printf("lock: %d, unlock: %d\n", pthread_mutex_lock(&inheriting), pthread_mutex_unlock(&inheriting));
+  first = pthread_mutex_lock(&inheriting);
+  second = pthread_mutex_unlock(&inheriting);
+  printf("lock: %d, unlock: %d\n", first, second);
   pthread_join(thread, NULL);
 
   pthread_create(&thread, NULL, reads, NULL);
   usleep(5000);
   date = in_milliseconds(5);
-  printf("two readers: %d %d\n", pthread_rwlock_rdlock(&shared), pthread_rwlock_unlock(&shared));
+  first = pthread_rwlock_rdlock(&shared);
+  second = pthread_rwlock_unlock(&shared);
+  printf("two readers: %d %d\n", first, second);
   printf("no writer: %d\n", pthread_rwlock_timedwrlock(&shared, &date) == ETIMEDOUT);
   printf("writer: %d\n", pthread_rwlock_wrlock(&shared));
   pthread_join(thread, NULL);
