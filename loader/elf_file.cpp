@@ -65,6 +65,19 @@ void read_interpreter(Elf* elf, const GElf_Phdr& segment, ElfFile& result)
                                                                                : result.interpreter.find('\0'));
 }
 
+void extend(AddressRange& image, const GElf_Phdr& segment)
+{
+  constexpr std::uint64_t page = 4096;
+  const std::uint64_t begin = segment.p_vaddr / page * page;
+  // ld.so takes as much more as the alignment is larger than a page (glibc 2.36, elf/dl-map-segments.h).
+  const std::uint64_t end =
+      (segment.p_vaddr + segment.p_memsz + page - 1) / page * page + (segment.p_align > page ? segment.p_align : 0);
+  if (image.end == 0 || begin < image.begin)
+    image.begin = begin;
+  if (end > image.end)
+    image.end = end;
+}
+
 void read_dynamic(Elf* elf, ElfFile& result)
 {
   Elf_Scn* section = nullptr;
@@ -112,7 +125,9 @@ ElfFile inspect(const std::string& path)
     GElf_Phdr segment;
     if (gelf_getphdr(elf.get(), static_cast<int>(i), &segment) == nullptr)
       break;
-    if (segment.p_type == PT_INTERP)
+    if (segment.p_type == PT_LOAD)
+      extend(result.image, segment);
+    else if (segment.p_type == PT_INTERP)
       read_interpreter(elf.get(), segment, result);
     else if (segment.p_type == PT_DYNAMIC)
       result.dynamic = true;

@@ -9,6 +9,12 @@
 namespace umwelt::loader
 {
 
+// Addresses from `begin` up to, not including, `end`.
+struct AddressRange {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
 struct ElfFile {
   enum class Kind { not_elf, relocatable, executable, shared, core };
 
@@ -20,6 +26,7 @@ struct ElfFile {
   bool pie = false;        // DF_1_PIE
   std::vector<std::string> needed;
   std::uint64_t tls_bytes = 0; // PT_TLS, aligned
+  AddressRange image;          // what PT_LOAD segments cover, in whole pages, and what ld.so maps to align them
 };
 
 // Never throws for odd content: what is not ELF or is damaged comes back as not_elf. Throws std::system_error if the file

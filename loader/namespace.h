@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "loader/elf_file.h"
+
 struct link_map;
 
 namespace umwelt::loader
@@ -23,9 +25,10 @@ public:
   static constexpr int capacity = 15;
 
   // Loads the stub and all it needs; constructors run in here, so the caller has switched to the rank's %fs and made the
-  // rank's environment and argv[0] the process's. Returns an empty string, or ld.so's message. No exceptions: this
-  // runs in the rank's world.
-  std::string load(const char* stub) noexcept;
+  // rank's environment and argv[0] the process's. `linked_at`: where the program has to lie (Program::linked_at); checked
+  // before anything of it runs. Returns an empty string, or what went wrong: ld.so's message, or that this place is taken. No
+  // exceptions: this runs in the rank's world.
+  std::string load(const char* stub, const AddressRange& linked_at = {}) noexcept;
 
   [[nodiscard]] bool loaded() const { return handle_ != nullptr; }
   // The list of objects: stub, program, shim, libraries.

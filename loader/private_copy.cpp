@@ -39,6 +39,15 @@ void clear_flags(Elf* elf)
   }
 }
 
+void make_shared_object(Elf* elf)
+{
+  GElf_Ehdr header;
+  if (gelf_getehdr(elf, &header) == nullptr || header.e_type != ET_EXEC)
+    return;
+  header.e_type = ET_DYN;
+  gelf_update_ehdr(elf, &header);
+}
+
 } // namespace
 
 void make_private_copy(const std::string& program, const std::string& copy)
@@ -53,6 +62,7 @@ void make_private_copy(const std::string& program, const std::string& copy)
                                          file.fd < 0 ? "not writable" : elf_errmsg(-1)));
   elf_flagelf(elf.get(), ELF_C_SET, ELF_F_LAYOUT); // everything stays where it is
   clear_flags(elf.get());
+  make_shared_object(elf.get());
   if (elf_update(elf.get(), ELF_C_WRITE) < 0)
     throw std::runtime_error(
         fmt::format("{}: private copy of {} cannot be written: {}", copy, program, elf_errmsg(-1)));

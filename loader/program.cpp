@@ -128,12 +128,6 @@ void check_kind(const std::string& path, const ElfFile& file)
     refuse(fmt::format("{}: expected a dynamically linked program, found a statically linked one (or a library). "
                        "Umwelt stands between a program and its shared libraries. Next step: link it without -static",
                        path));
-  if (file.kind == ElfFile::Kind::executable)
-    refuse(
-        fmt::format("{}: expected a position-independent executable, found one linked with -no-pie. Such programs need "
-                    "a process of their own for each rank (cell mode), which this version does not have. Next step: "
-                    "link it with -pie",
-                    path));
   if (file.interpreter.find("ld-linux-x86-64") == std::string::npos)
     refuse(fmt::format("{}: expected a program for glibc (ld-linux-x86-64.so.2), found one for {}. Next step: build it "
                        "with the distribution's compiler",
@@ -253,6 +247,8 @@ Program find_program(const std::vector<std::string>& argv, const std::vector<std
                        error.code().message(), program.path));
   }
   check_kind(program.path, file);
+  if (file.kind == ElfFile::Kind::executable)
+    program.linked_at = file.image;
   program.path = fs::canonical(program.path);
   program.libraries = parse_list(program.path, list_libraries(program.path, file, environment, folder));
   return program;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "loader/elf_file.h"
+
 namespace umwelt::loader
 {
 
@@ -30,6 +32,9 @@ struct Program {
   std::string path;               // absolute path of the ELF file that is loaded (of a script: its interpreter)
   std::vector<std::string> argv;  // complete, argv[0] as the program would see it
   std::vector<Library> libraries; // closure of DT_NEEDED in ld.so's order, without the vDSO and ld.so itself
+  AddressRange linked_at;         // of a program that is not position-independent (ET_EXEC), else empty
+  // Whether a process has room for one rank of it only.
+  [[nodiscard]] bool fixed_address() const { return linked_at.end > linked_at.begin; }
 };
 
 // `argv`: program name or path and its arguments. The name is looked up as execvp(3) does, with the PATH of

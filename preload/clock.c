@@ -17,7 +17,7 @@
 
 /* Libraries whose clock reads keep house and decide nothing a program waits for. A rank that polls is known to wait for
  * time to pass if it reads the clock in its loop; these must not count or no wait inside MPI could ever be cut short.
- *   libopen-pal: opal_progress looks whether to serve its libevent loop (every 8th call). */
+ *   libopen-pal: opal_progress looks whether to serve its libevent loop (every 8th call), if not as mpi_timer.c tells it to. */
 static const char* const housekeepers[] = {"libopen-pal.so"};
 
 static bool keeps_house(const void* caller)

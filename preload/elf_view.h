@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #endif
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
@@ -35,11 +36,25 @@ static inline size_t umw_dynamic_value(const struct link_map* object, ElfW(Sxwor
   return entry ? entry->d_un.d_val : 0;
 }
 
-/* Program header of a type; the ELF header of a shared object is mapped at its load address. */
+/* The ELF header is mapped at the lowest address, which is l_addr only if the object was linked at 0. */
+static inline const ElfW(Ehdr) * umw_elf_header(const struct link_map* object)
+{
+  struct dl_find_object found;
+  return _dl_find_object(object->l_ld, &found) == 0 ? (const ElfW(Ehdr)*)found.dlfo_map_start : NULL;
+}
+
+static inline const ElfW(Phdr) * umw_program_headers(const ElfW(Ehdr) * header)
+{
+  return (const ElfW(Phdr)*)((const char*)header + header->e_phoff);
+}
+
+/* Program header of a type. */
 static inline const ElfW(Phdr) * umw_program_header(const struct link_map* object, uint32_t type)
 {
-  const ElfW(Ehdr)* header = (const ElfW(Ehdr)*)object->l_addr;
-  const ElfW(Phdr)* headers = (const ElfW(Phdr)*)(object->l_addr + header->e_phoff);
+  const ElfW(Ehdr)* header = umw_elf_header(object);
+  if (!header)
+    return NULL;
+  const ElfW(Phdr)* headers = umw_program_headers(header);
   for (unsigned i = 0; i < header->e_phnum; ++i)
     if (headers[i].p_type == type)
       return &headers[i];

@@ -32,6 +32,8 @@ UMW_PUBLIC ssize_t read(int fd, void* buffer, size_t size)
 {
   const int own = translate(fd);
   ssize_t result;
+  if (!umw_timer_fd_wait(own))
+    return -1;
   do
     result = UMW_REAL(read)(own, buffer, size);
   while (result < 0 && umw_pmi_read_again(own));
@@ -75,6 +77,7 @@ UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
 UMW_PUBLIC int close(int fd)
 {
   const int own = translate(fd);
+  umw_timer_fd_closed(own);
   if (own != fd)
     umw_gate->standard_fds[fd] = -1; /* closed for this rank alone */
   return UMW_REAL(close)(own);
@@ -82,13 +85,16 @@ UMW_PUBLIC int close(int fd)
 
 UMW_PUBLIC int dup(int fd)
 {
-  return UMW_REAL(dup)(translate(fd));
+  const int copy = UMW_REAL(dup)(translate(fd));
+  umw_timer_fd_copied(fd, copy);
+  return copy;
 }
 
 UMW_PUBLIC int dup2(int from, int to)
 {
   const int own = translate(to);
   const int result = UMW_REAL(dup2)(translate(from), own);
+  umw_timer_fd_copied(from, result);
   return result == own ? to : result;
 }
 
@@ -96,6 +102,7 @@ UMW_PUBLIC int dup3(int from, int to, int flags)
 {
   const int own = translate(to);
   const int result = UMW_REAL(dup3)(translate(from), own, flags);
+  umw_timer_fd_copied(from, result);
   return result == own ? to : result;
 }
 
@@ -132,13 +139,33 @@ UMW_PUBLIC int dprintf(int fd, const char* restrict format, ...)
   return result;
 }
 
-const char* umw_program_path(const char* path)
+/* Paths that name the process itself: /proc/self/exe and /proc/PID/exe lead to the program, other files of /proc/PID to those of
+ * the process that carries the rank, since the kernel does not know the pids of the simulated world. */
+struct own_path {
+  char buffer[128];
+};
+
+static const char* own_path(const char* path, struct own_path* own)
 {
   if (!umw_gate || !path || strncmp(path, "/proc/", 6) != 0)
     return path;
-  char own[32];
-  snprintf(own, sizeof own, "/proc/%d/exe", umw_gate->pid);
-  return strcmp(path, "/proc/self/exe") == 0 || strcmp(path, own) == 0 ? umw_gate->program : path;
+  const size_t length = (size_t)snprintf(own->buffer, sizeof own->buffer, "/proc/%d", umw_gate->pid);
+  const char* rest = NULL;
+  if (strncmp(path, own->buffer, length) == 0)
+    rest = path + length;
+  else if (strncmp(path, "/proc/self", 10) == 0)
+    rest = path + 10;
+  if (!rest || (*rest != '/' && *rest != '\0'))
+    return path;
+  if (strcmp(rest, "/exe") == 0)
+    return umw_gate->program;
+  return (size_t)snprintf(own->buffer, sizeof own->buffer, "/proc/self%s", rest) < sizeof own->buffer ? own->buffer
+                                                                                                      : path;
+}
+
+static bool is_program(const char* path, const char* target)
+{
+  return target != path && target == umw_gate->program;
 }
 
 static ssize_t copy_link(const char* target, char* buffer, size_t size)
@@ -151,24 +178,29 @@ static ssize_t copy_link(const char* target, char* buffer, size_t size)
 
 UMW_PUBLIC ssize_t readlink(const char* restrict path, char* restrict buffer, size_t size)
 {
-  const char* program = umw_program_path(path);
-  return program == path ? UMW_REAL(readlink)(path, buffer, size) : copy_link(program, buffer, size);
+  struct own_path own;
+  const char* target = own_path(path, &own);
+  return is_program(path, target) ? copy_link(target, buffer, size) : UMW_REAL(readlink)(target, buffer, size);
 }
 
 UMW_PUBLIC ssize_t readlinkat(int folder, const char* restrict path, char* restrict buffer, size_t size)
 {
-  const char* program = umw_program_path(path);
-  return program == path ? UMW_REAL(readlinkat)(folder, path, buffer, size) : copy_link(program, buffer, size);
+  struct own_path own;
+  const char* target = own_path(path, &own);
+  return is_program(path, target) ? copy_link(target, buffer, size)
+                                  : UMW_REAL(readlinkat)(folder, target, buffer, size);
 }
 
 UMW_PUBLIC char* realpath(const char* restrict path, char* restrict resolved)
 {
-  return UMW_REAL(realpath)(umw_program_path(path), resolved);
+  struct own_path own;
+  return UMW_REAL(realpath)(own_path(path, &own), resolved);
 }
 
 UMW_PUBLIC char* canonicalize_file_name(const char* path)
 {
-  return UMW_REAL(canonicalize_file_name)(umw_program_path(path));
+  struct own_path own;
+  return UMW_REAL(canonicalize_file_name)(own_path(path, &own));
 }
 
 /* The mode argument is there only if a file may be created; passing it on always does no harm. */
@@ -184,33 +216,39 @@ UMW_PUBLIC char* canonicalize_file_name(const char* path)
 UMW_PUBLIC int open(const char* path, int flags, ...)
 {
   MODE_ARGUMENT(mode)
-  return UMW_REAL(open)(umw_program_path(path), flags, mode);
+  struct own_path own;
+  return UMW_REAL(open)(own_path(path, &own), flags, mode);
 }
 
 UMW_PUBLIC int open64(const char* path, int flags, ...)
 {
   MODE_ARGUMENT(mode)
-  return UMW_REAL(open64)(umw_program_path(path), flags, mode);
+  struct own_path own;
+  return UMW_REAL(open64)(own_path(path, &own), flags, mode);
 }
 
 UMW_PUBLIC int openat(int folder, const char* path, int flags, ...)
 {
   MODE_ARGUMENT(mode)
-  return UMW_REAL(openat)(folder, umw_program_path(path), flags, mode);
+  struct own_path own;
+  return UMW_REAL(openat)(folder, own_path(path, &own), flags, mode);
 }
 
 UMW_PUBLIC int openat64(int folder, const char* path, int flags, ...)
 {
   MODE_ARGUMENT(mode)
-  return UMW_REAL(openat64)(folder, umw_program_path(path), flags, mode);
+  struct own_path own;
+  return UMW_REAL(openat64)(folder, own_path(path, &own), flags, mode);
 }
 
 UMW_PUBLIC FILE* fopen(const char* restrict path, const char* restrict mode)
 {
-  return UMW_REAL(fopen)(umw_program_path(path), mode);
+  struct own_path own;
+  return UMW_REAL(fopen)(own_path(path, &own), mode);
 }
 
 UMW_PUBLIC FILE* fopen64(const char* restrict path, const char* restrict mode)
 {
-  return UMW_REAL(fopen64)(umw_program_path(path), mode);
+  struct own_path own;
+  return UMW_REAL(fopen64)(own_path(path, &own), mode);
 }

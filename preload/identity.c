@@ -6,6 +6,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -70,11 +71,19 @@ UMW_PUBLIC int getcpu(unsigned* cpu, unsigned* numa_node)
 }
 
 /* sched_setaffinity(2) takes a thread's id, and a process's for its main thread. */
+/* Threads that /proc shows are those of the process that carries the rank. */
+static int affinity_of(pid_t tid, unsigned char* bits, size_t size)
+{
+  if (tid != 0 && tid != umw_gate->pid && tid < UMW_FIRST_THREAD_ID)
+    return -ESRCH;
+  return umw_affinity_get(tid, bits, size);
+}
+
 UMW_PUBLIC int sched_getaffinity(pid_t pid, size_t size, cpu_set_t* mask)
 {
   if (!umw_gate)
     return UMW_REAL(sched_getaffinity)(pid, size, mask);
-  const int written = umw_affinity_get(pid, (unsigned char*)mask, size);
+  const int written = affinity_of(pid, (unsigned char*)mask, size);
   if (written < 0)
     return umw_result(written);
   memset((char*)mask + written, 0, size - (size_t)written);
@@ -93,7 +102,7 @@ UMW_PUBLIC int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t* 
   if (!umw_gate)
     return UMW_REAL(pthread_getaffinity_np)(thread, size, mask);
   const int tid = umw_thread_id(thread);
-  return tid < 0 ? ESRCH : sched_getaffinity(tid, size, mask) == 0 ? 0 : errno;
+  return tid <= 0 ? ESRCH : sched_getaffinity(tid, size, mask) == 0 ? 0 : errno;
 }
 
 UMW_PUBLIC int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t* mask)
@@ -101,7 +110,7 @@ UMW_PUBLIC int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_s
   if (!umw_gate)
     return UMW_REAL(pthread_setaffinity_np)(thread, size, mask);
   const int tid = umw_thread_id(thread);
-  return tid < 0 ? ESRCH : sched_setaffinity(tid, size, mask) == 0 ? 0 : errno;
+  return tid <= 0 ? ESRCH : sched_setaffinity(tid, size, mask) == 0 ? 0 : errno;
 }
 
 UMW_PUBLIC long sysconf(int name)
@@ -165,14 +174,14 @@ UMW_PUBLIC unsigned long getauxval(unsigned long type)
   if (!umw_gate)
     return UMW_REAL(getauxval)(type);
   const struct link_map* program = umw_program_object();
-  const ElfW(Ehdr)* header = (const ElfW(Ehdr)*)program->l_addr;
+  const ElfW(Ehdr)* header = umw_elf_header(program);
   switch (type) {
   case AT_EXECFN:
     return (unsigned long)umw_gate->program;
   case AT_ENTRY:
     return program->l_addr + header->e_entry;
   case AT_PHDR:
-    return program->l_addr + header->e_phoff;
+    return (unsigned long)umw_program_headers(header);
   case AT_PHNUM:
     return header->e_phnum;
   case AT_RANDOM: {
@@ -208,14 +217,25 @@ UMW_PUBLIC long syscall(long number, ...)
     case SYS_gettid:
       return umw_gate->tid;
     case SYS_sched_getaffinity: /* unlike the function, the bytes written */
-      return umw_result(umw_affinity_get((int)a[0], (unsigned char*)a[2], (size_t)a[1]));
+      return umw_result(affinity_of((int)a[0], (unsigned char*)a[2], (size_t)a[1]));
     case SYS_sched_setaffinity:
       return sched_setaffinity((pid_t)a[0], (size_t)a[1], (const cpu_set_t*)a[2]);
     case SYS_clock_gettime:
       return clock_gettime((clockid_t)a[0], (struct timespec*)a[1]);
-    case SYS_futex:
-      return umw_result(
-          umw_futex((uint32_t*)a[0], (int)a[1], (uint32_t)a[2], (uint64_t)a[3], (uint32_t*)a[4], (uint32_t)a[5]));
+    case SYS_futex: {
+      int64_t result;
+      const unsigned final = umw_interruptions.final;
+      do
+        result = umw_futex((uint32_t*)a[0], (int)a[1], (uint32_t)a[2], (uint64_t)a[3], (uint32_t*)a[4], (uint32_t)a[5]);
+      while (result == -EINTR && a[3] == 0 && umw_interruptions.final == final); /* SA_RESTART */
+      return umw_result(result);
+    }
+    case SYS_kill:
+      return kill((pid_t)a[0], (int)a[1]);
+    case SYS_tkill:
+      return tgkill(umw_gate->pid, (pid_t)a[0], (int)a[1]);
+    case SYS_tgkill:
+      return tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
     case SYS_nanosleep:
       return nanosleep((const struct timespec*)a[0], (struct timespec*)a[1]);
     case SYS_sched_yield:

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * dlopen inside a namespace. Three things differ from a process of one's own:
+ * dlopen inside a namespace. Four things differ from a process of one's own:
  *  - ld.so 2.36 crashes on RTLD_GLOBAL in a secondary namespace (glibc bug 18684), so the flag is dropped. Libraries opened
  *    with it are remembered; when a later library needs a symbol that only they define, both are opened through
  *    a generated stub that needs first the new library, then those: the stub's search list becomes part of the scope of
  *    everything it brings in, which is what RTLD_GLOBAL would have achieved.
  *  - ld.so takes the caller for the shim, so the caller's own DT_RUNPATH or DT_RPATH is searched here.
+ *  - without a name ld.so opens the runtime's executable, the program of the process.
  *  - all namespaces share one loader lock: a constructor that waits in simulated time while holding it must not stop
  *    another rank for good, so ranks queue for it in the simulation.
  */
@@ -189,10 +190,12 @@ UMW_PUBLIC int dlclose(void* handle)
 
 UMW_PUBLIC void* dlopen(const char* file, int flags)
 {
-  if (!umw_gate || !file)
+  if (!umw_gate)
     return UMW_REAL(dlopen)(file, flags);
   char buffer[PATH_MAX];
-  const char* path = resolve(file, __builtin_return_address(0), buffer);
+  /* dlopen(3): the program and what was loaded with it; all that the stub needs */
+  const bool global = !file || !*file;
+  const char* path = global ? umw_first_object()->l_name : resolve(file, __builtin_return_address(0), buffer);
   const int local = flags & ~RTLD_GLOBAL;
   umw_loader_lock(1);
   void* handle = UMW_REAL(dlopen)(path, local | RTLD_NOLOAD);
@@ -205,8 +208,24 @@ UMW_PUBLIC void* dlopen(const char* file, int flags)
     else
       handle = UMW_REAL(dlopen)(path, local);
   }
-  if (handle && (flags & RTLD_GLOBAL))
+  if (handle && (flags & RTLD_GLOBAL) && !global)
     promote(handle);
   umw_loader_lock(0);
   return handle;
+}
+
+void* umw_symbol_of(const char* library, const char* name)
+{
+  void* symbol = dlsym(RTLD_NEXT, name);
+  for (const struct link_map* object = umw_first_object(); object && !symbol; object = object->l_next) {
+    const char* slash = strrchr(object->l_name, '/');
+    if (!slash || strncmp(slash + 1, library, strlen(library)) != 0)
+      continue;
+    void* handle = UMW_REAL(dlopen)(object->l_name, RTLD_NOW | RTLD_NOLOAD);
+    if (handle) {
+      symbol = dlsym(handle, name);
+      UMW_REAL(dlclose)(handle);
+    }
+  }
+  return symbol;
 }

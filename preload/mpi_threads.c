@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The one thing Umwelt asks of an MPI library by name. Open MPI's btl portals4 withdraws when a program wants
+ * Open MPI's btl portals4 withdraws when a program wants
  * MPI_THREAD_MULTIPLE, and pml ob1 is then left without a network; pml cm over mtl portals4 serves any number of threads.
  * Which one is wanted is known only when MPI_Init_thread is called, and that is when the choice is changed: if it was
  * Umwelt's (runtime/cli/openmpi.cpp), not if it was the user's.
  */
 #include "preload/shim.h"
 
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,20 +32,9 @@ static void choose(int required)
   umw_warn("MPI_THREAD_MULTIPLE: pml cm over mtl portals4 instead of ob1, whose btl portals4 serves one thread only");
 }
 
-/* The library's own function; it may have been opened later than the program (mpi4py), out of RTLD_NEXT's sight. */
 static void* real_function(const char* name)
 {
-  void* function = dlsym(RTLD_NEXT, name);
-  for (const struct link_map* object = umw_first_object(); object && !function; object = object->l_next) {
-    const char* slash = strrchr(object->l_name, '/');
-    if (!slash || strncmp(slash, "/libmpi.so.", 11) != 0)
-      continue;
-    void* library = UMW_REAL(dlopen)(object->l_name, RTLD_NOW | RTLD_NOLOAD);
-    if (library) {
-      function = dlsym(library, name);
-      UMW_REAL(dlclose)(library);
-    }
-  }
+  void* function = umw_symbol_of("libmpi.so", name);
   if (!function) {
     umw_warn("MPI_Init_thread is called, but no libmpi is loaded");
     abort();

@@ -2,9 +2,9 @@
  * End of a rank, child processes, working directory. Table: preload/tables/process.def. */
 #include "preload/shim.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 UMW_PUBLIC void _exit(int status)
@@ -44,43 +44,47 @@ UMW_PUBLIC void quick_exit(int status)
 UMW_PUBLIC void abort(void)
 {
   if (umw_gate) {
-    umw_raise(SIGABRT);
-    umw_exit(SIGABRT, UMW_EXIT_SIGNAL, NULL); /* a handler that returns does not save the process, abort(3) */
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGABRT);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(SIGABRT);
+    umw_die(SIGABRT, NULL, NULL); /* a handler that returns, or none, does not save the process, abort(3) */
   }
   UMW_REAL(abort)();
   __builtin_unreachable();
 }
 
-/* The child is a plain process outside the simulation, usually on its way to exec. */
+/* The child is a plain process outside the simulation, usually on its way to exec. The parent goes on when it has the
+ * handlers of the rank: the runtime's would otherwise take what the parent sends it. */
 UMW_PUBLIC pid_t fork(void)
 {
+  uint64_t mask = 0;
+  int ready[2];
+  char byte = 0;
+  if (!umw_gate)
+    return UMW_REAL(fork)();
+  umw_signal_mask(SIG_BLOCK, NULL, &mask);
+  if (pipe2(ready, O_CLOEXEC) != 0)
+    return -1;
   const pid_t child = UMW_REAL(fork)();
-  if (child == 0)
+  const int error = errno;
+  if (child == 0) {
     umw_gate = NULL;
+    umw_signals_of_child(mask);
+    (void)!UMW_REAL(write)(ready[1], &byte, 1);
+  }
+  UMW_REAL(close)(ready[1]);
+  while (child > 0 && UMW_REAL(read)(ready[0], &byte, 1) < 0 && errno == EINTR)
+    ;
+  UMW_REAL(close)(ready[0]);
+  errno = error;
   return child;
 }
 
 UMW_PUBLIC pid_t vfork(void)
 {
   return fork();
-}
-
-UMW_PUBLIC unsigned alarm(unsigned seconds)
-{
-  if (!umw_gate)
-    return UMW_REAL(alarm)(seconds);
-  if (seconds != 0)
-    umw_warn("alarm() has no effect: timer signals are not simulated by this version");
-  return 0;
-}
-
-UMW_PUBLIC int setitimer(__itimer_which_t which, const struct itimerval* restrict value, struct itimerval* restrict old)
-{
-  if (!umw_gate)
-    return UMW_REAL(setitimer)(which, value, old);
-  umw_warn("setitimer() refused (ENOSYS): timer signals are not simulated by this version");
-  errno = ENOSYS;
-  return -1;
 }
 
 UMW_PUBLIC int chdir(const char* path)

@@ -21,9 +21,19 @@
  * replaced function. */
 extern struct umw_gate* umw_gate __attribute__((visibility("hidden")));
 
+/* signals.c: handlers that have run in this thread; a call that waits compares before and after */
+struct umw_interruptions {
+  unsigned handled, final; /* final: of those without SA_RESTART */
+};
+extern _Thread_local struct umw_interruptions umw_interruptions __attribute__((visibility("hidden")));
+void umw_act_on_signals(void) __attribute__((visibility("hidden")));
+
+/* A signal is acted upon on the way back, as at the end of a system call. */
 static inline void umw_cross(uint32_t op, void* arguments)
 {
   umw_gate->cross(umw_gate, op, arguments);
+  if (umw_gate->signal_due)
+    umw_act_on_signals();
 }
 
 /* One client function per service of preload/tables/services.def. */
@@ -70,6 +80,10 @@ struct link_map* umw_program_object(void); /* the program, next to it */
 void umw_run_preinit(struct link_map* program, int argc, char** argv, char** envp);
 void umw_run_destructors(void);
 
+/* loading.c: what a library has under this name, also one that was opened later than the program (mpi4py), out of RTLD_NEXT's
+ * sight; null if it is not loaded. `library` is how the name of its file begins. */
+void* umw_symbol_of(const char* library, const char* name);
+
 /* copy_relocations.c, program_tls.c */
 void umw_copy_relocations(struct link_map* program);
 void umw_load_program_tls(struct link_map* program);
@@ -79,11 +93,23 @@ void* umw_run_unwindable(void* (*start)(void*), void* argument, void* (*result)(
 void* umw_outlast_threads(void); /* does not return */
 void umw_test_cancel(void);      /* ends the calling thread if it was cancelled: for calls that may wait */
 
-/* threads.c: id of a living thread of the rank in the simulated world; -1 if there is none */
+/* threads.c: id of a thread of the rank in the simulated world; 0: it has ended, -1: there is none */
 int umw_thread_id(unsigned long thread);
 
-/* signals.c: the rank dies of `number` unless it has a handler for it */
-int umw_raise(int number);
+/* signals.c: tells the runtime how to reach the handlers of the rank */
+void umw_offer_delivery(void);
+
+/* signals.c: in a child made by fork(), the kernel gets the handlers of the rank and the mask of the thread */
+void umw_signals_of_child(uint64_t mask);
+
+/* signals.c: the calling thread's mask is `sigset` (null: its own) until a handler has run or the wait is over */
+void umw_mask_during(const void* sigset);
+void umw_mask_after(void);
+
+/* timers.c: descriptors of timerfd_create */
+bool umw_timer_fd_wait(int fd);             /* a read of `fd` is next: waits until it would not block; false: EINTR */
+void umw_timer_fd_copied(int from, int to); /* dup */
+void umw_timer_fd_closed(int fd);
 
 /* wait_fds.c: threads of the rank that wait for a descriptor */
 extern int umw_descriptor_waiters;
@@ -93,6 +119,5 @@ void umw_pmi_written(int fd);    /* the program has written to `fd` */
 bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_FD, and there is something by now */
 
 /* files.c */
-const char* umw_program_path(const char* path); /* the program's path if `path` names /proc/self/exe, else `path` */
 void umw_standard_streams(void);
 #pragma GCC visibility pop

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Spending time. A sleep lasts its simulated duration and no wall-clock. Nothing interrupts it: signals between ranks do
- * not exist yet, so the remaining time is always zero.
+ * Spending time. A sleep lasts its simulated duration and no wall-clock, unless a signal handler runs.
  */
 #include "preload/shim.h"
 
@@ -25,6 +24,16 @@ static int64_t duration_ps(const struct timespec* t)
   return t->tv_sec * ps_per_second + t->tv_nsec * 1000;
 }
 
+/* What is left of it when a handler has run, signal(7): sleeps are never restarted. */
+static int64_t sleep_for(int64_t duration)
+{
+  const unsigned handled = umw_interruptions.handled;
+  umw_test_cancel();
+  while (duration > 0 && umw_interruptions.handled == handled)
+    duration = umw_sleep(duration);
+  return duration;
+}
+
 UMW_PUBLIC int clock_nanosleep(clockid_t id, int flags, const struct timespec* request, struct timespec* remaining)
 {
   if (!umw_gate)
@@ -38,12 +47,11 @@ UMW_PUBLIC int clock_nanosleep(clockid_t id, int flags, const struct timespec* r
       return EINVAL;
     duration = (request->tv_sec - now.tv_sec) * ps_per_second + (request->tv_nsec - now.tv_nsec) * 1000;
   }
-  umw_test_cancel();
-  if (duration > 0)
-    umw_sleep(duration);
+  const int64_t left = sleep_for(duration);
   if (remaining && !(flags & TIMER_ABSTIME))
-    *remaining = (struct timespec){0, 0};
-  return 0;
+    *remaining =
+        left > 0 ? (struct timespec){left / ps_per_second, left % ps_per_second / 1000} : (struct timespec){0, 0};
+  return left > 0 ? EINTR : 0;
 }
 
 UMW_PUBLIC int nanosleep(const struct timespec* request, struct timespec* remaining)
@@ -61,16 +69,18 @@ UMW_PUBLIC int thrd_sleep(const struct timespec* request, struct timespec* remai
 {
   if (!umw_gate)
     return UMW_REAL(thrd_sleep)(request, remaining);
-  return clock_nanosleep(CLOCK_MONOTONIC, 0, request, remaining) == 0 ? 0 : -2;
+  const int error = clock_nanosleep(CLOCK_MONOTONIC, 0, request, remaining);
+  return error == 0 ? 0 : error == EINTR ? -1 : -2; /* thrd_sleep of C11, 7.26.5.7 */
 }
 
 UMW_PUBLIC int usleep(useconds_t microseconds)
 {
   if (!umw_gate)
     return UMW_REAL(usleep)(microseconds);
-  umw_test_cancel();
-  umw_sleep((int64_t)microseconds * 1000000);
-  return 0;
+  if (sleep_for((int64_t)microseconds * 1000000) <= 0)
+    return 0;
+  errno = EINTR;
+  return -1;
 }
 
 UMW_PUBLIC unsigned sleep(unsigned seconds)
@@ -78,9 +88,7 @@ UMW_PUBLIC unsigned sleep(unsigned seconds)
   if (!umw_gate)
     return UMW_REAL(sleep)(seconds);
   const struct timespec request = {seconds, 0};
-  umw_test_cancel();
-  umw_sleep(duration_ps(&request));
-  return 0;
+  return (unsigned)(sleep_for(duration_ps(&request)) / ps_per_second);
 }
 
 UMW_PUBLIC int sched_yield(void)

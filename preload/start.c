@@ -85,6 +85,7 @@ __attribute__((constructor)) static void start_of_namespace(int argc, char** arg
   umw_load_program_tls(program);
   on_exit(end_of_rank, NULL);
   umw_standard_streams();
+  umw_offer_delivery();
 }
 
 void umw_run_preinit(struct link_map* program, int argc, char** argv, char** envp)

@@ -36,13 +36,40 @@ static void wait_for_change(uint64_t seen, int64_t duration_ps)
   --waiters;
 }
 
+/* Another rank of the node that shares memory releases an object without a word to this one. Who waits for such an object looks
+ * again after 1/64 of the time it has waited; without a time-out of its own it does not keep the simulation going by that, unless it
+ * gets what it waits for (take_note). */
+static void wait_for_object(uint64_t seen, int64_t duration_ps, bool shared, int64_t* waited_ps)
+{
+  if (!shared) {
+    wait_for_change(seen, duration_ps);
+    return;
+  }
+  const int64_t shortest = 1000000, longest = 10 * shortest, fraction = 64;
+  int64_t step = *waited_ps / fraction;
+  step = step < shortest ? shortest : step > longest ? longest : step;
+  *waited_ps += step;
+  ++waiters;
+  if (duration_ps < 0)
+    umw_descriptor_wait(seen, step);
+  else
+    umw_thread_wait(seen, duration_ps < step ? duration_ps : step);
+  --waiters;
+}
+
+static void take_note(int64_t waited_ps)
+{
+  if (waited_ps > 0)
+    umw_gate->got_on = 1;
+}
+
 /* A thread takes and releases what others want at its own time: what it has computed so far has passed, and who is due
  * before runs first. Short bursts are left standing; they would cost more than they tell. */
-static void at_own_time(void)
+static void at_own_time(bool shared)
 {
   const struct umw_clock* clock = &umw_gate->clock;
   const int64_t shortest = 500000; /* ps */
-  if (threads_started > 0 && clock->ps_per_tick > 0 &&
+  if ((threads_started > 0 || shared) && clock->ps_per_tick > 0 &&
       (int64_t)((double)(int64_t)(__builtin_ia32_rdtsc() - clock->burst_start) * clock->ps_per_tick) > shortest)
     umw_clock_settle(0);
 }
@@ -83,11 +110,11 @@ struct thread {
   struct thread* next;
 };
 static struct thread* threads; /* all but the main one */
-static pthread_t main_thread;
+static struct thread main_thread;
 
 __attribute__((constructor)) static void note_main_thread(void)
 {
-  main_thread = pthread_self();
+  main_thread.id = pthread_self();
 }
 
 /* GLIBC_PRIVATE, for threads the C library did not start: its character tables, and destructors of thread_local objects */
@@ -143,10 +170,10 @@ int umw_thread_id(pthread_t id)
 {
   if (id == pthread_self())
     return umw_gate->tid;
-  if (id == main_thread)
+  if (id == main_thread.id)
     return umw_gate->pid;
   struct thread** link = find_thread(id);
-  return link && !(*link)->ended ? (*link)->tid : -1;
+  return !link ? -1 : (*link)->ended ? 0 : (*link)->tid;
 }
 
 /* Nobody can ask for it any more. */
@@ -250,16 +277,21 @@ UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, v
   return 0;
 }
 
-static int join(pthread_t id, void** result, clockid_t clock, const struct timespec* date, bool wait)
+static struct thread* joinable(pthread_t id)
 {
   struct thread** link = find_thread(id);
-  if (!link)
+  return id == main_thread.id ? &main_thread : link ? *link : NULL;
+}
+
+static int join(pthread_t id, void** result, clockid_t clock, const struct timespec* date, bool wait)
+{
+  struct thread* const thread = joinable(id);
+  if (!thread)
     return ESRCH;
-  if ((*link)->detached)
+  if (thread->detached)
     return EINVAL;
-  if (id == pthread_self())
+  if (wait && id == pthread_self())
     return EDEADLK;
-  struct thread* thread = *link;
   for (uint64_t seen = wakes(); !thread->ended; seen = wakes()) {
     if (!wait)
       return EBUSY;
@@ -271,8 +303,11 @@ static int join(pthread_t id, void** result, clockid_t clock, const struct times
   }
   if (result)
     *result = thread->result;
-  umw_thread_join((uint64_t)id);
-  forget(thread);
+  thread->detached = true; /* once: the record of the main thread stays */
+  if (thread != &main_thread) {
+    umw_thread_join((uint64_t)id);
+    forget(thread);
+  }
   return 0;
 }
 
@@ -300,21 +335,21 @@ UMW_PUBLIC int pthread_detach(pthread_t id)
 {
   if (!umw_gate)
     return UMW_REAL(pthread_detach)(id);
-  struct thread** link = find_thread(id);
-  if (!link)
-    return id == pthread_self() ? 0 : ESRCH; /* the main thread may be detached, nothing comes of it */
-  if ((*link)->detached)
+  struct thread* const thread = joinable(id);
+  if (!thread)
+    return ESRCH;
+  if (thread->detached)
     return EINVAL;
-  (*link)->detached = true;
-  if ((*link)->ended)
-    forget(*link);
+  thread->detached = true;
+  if (thread->ended && thread != &main_thread)
+    forget(thread);
   return 0;
 }
 
 UMW_PUBLIC void pthread_exit(void* result)
 {
-  if (umw_gate && current_thread)
-    current_thread->result = result;
+  if (umw_gate)
+    (current_thread ? current_thread : &main_thread)->result = result;
   UMW_REAL(pthread_exit)(result);
   __builtin_unreachable();
 }
@@ -322,6 +357,8 @@ UMW_PUBLIC void pthread_exit(void* result)
 /* main has called pthread_exit: the others go on, pthread_exit(3). */
 void* umw_outlast_threads(void)
 {
+  main_thread.ended = true;
+  changed();
   for (uint64_t seen = wakes();; seen = wakes()) {
     const struct thread* thread = threads;
     while (thread && thread->ended)
@@ -335,11 +372,10 @@ void* umw_outlast_threads(void)
 /* --- cancellation: deferred to the next call that may wait, also where a thread asked for it to be asynchronous --------- */
 
 static _Thread_local int cancel_state = PTHREAD_CANCEL_ENABLE, cancel_type = PTHREAD_CANCEL_DEFERRED;
-static bool main_cancelled;
 
 static bool cancellable(void)
 {
-  return cancel_state == PTHREAD_CANCEL_ENABLE && (current_thread ? current_thread->cancelled : main_cancelled);
+  return cancel_state == PTHREAD_CANCEL_ENABLE && (current_thread ? current_thread : &main_thread)->cancelled;
 }
 
 void umw_test_cancel(void)
@@ -354,14 +390,10 @@ UMW_PUBLIC int pthread_cancel(pthread_t id)
 {
   if (!umw_gate)
     return UMW_REAL(pthread_cancel)(id);
-  if (id == main_thread) {
-    main_cancelled = true;
-  } else {
-    struct thread** link = find_thread(id);
-    if (!link)
-      return ESRCH;
-    (*link)->cancelled = true;
-  }
+  struct thread* const thread = joinable(id);
+  if (!thread)
+    return ESRCH;
+  thread->cancelled = true;
   changed();
   if (id == pthread_self() && cancel_type == PTHREAD_CANCEL_ASYNCHRONOUS)
     umw_test_cancel();
@@ -453,36 +485,55 @@ UMW_PUBLIC void tss_delete(tss_t key)
   pthread_key_delete(key);
 }
 
+/* --- objects in memory that several processes share: where the C library notes it --------------------------------------- */
+
+static bool is_shared_mutex(const pthread_mutex_t* mutex)
+{
+  return mutex->__data.__kind & 128; /* PTHREAD_MUTEX_PSHARED_BIT of nptl/pthreadP.h */
+}
+
+static bool is_shared_semaphore(const sem_t* semaphore)
+{
+  int shared; /* `private` of struct new_sem (sysdeps/nptl/internaltypes.h), which is not 0 for shared ones */
+  __builtin_memcpy(&shared, (const char*)semaphore + 8, sizeof shared);
+  return shared != 0;
+}
+
+static bool is_shared_rwlock(const pthread_rwlock_t* lock)
+{
+  return lock->__data.__shared != 0;
+}
+
 /* --- mutexes --------------------------------------------------------------------------------------------------------- */
 
-UMW_PUBLIC int pthread_mutex_lock(pthread_mutex_t* mutex)
+/* `date` null: no time-out */
+static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* date)
 {
-  if (!umw_gate || threads_started == 0)
-    return UMW_REAL(pthread_mutex_lock)(mutex);
+  const bool shared = is_shared_mutex(mutex);
+  int64_t waited = 0;
   int error;
-  at_own_time();
+  at_own_time(shared);
   for (uint64_t seen = wakes(); (error = pthread_mutex_trylock(mutex)) == EBUSY; seen = wakes()) {
-    if ((mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK && mutex->__data.__owner != 0 &&
-        UMW_REAL(pthread_mutex_lock)(mutex) == EDEADLK) /* ours already: the C library says so without blocking */
+    if ((mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK && mutex->__data.__owner == umw_gate->kernel_tid)
       return EDEADLK;
-    wait_for_change(seen, -1);
+    if (date && !valid(date))
+      return EINVAL;
+    const int64_t left = date ? time_left(clock, date) : -1;
+    if (left == 0)
+      return ETIMEDOUT;
+    wait_for_object(seen, left, shared, &waited);
   }
+  /* glibc 2.36's pthread_mutex_trylock keeps a robust mutex that it says is lost, its pthread_mutex_lock does not */
+  if (error == ENOTRECOVERABLE && (mutex->__data.__lock & FUTEX_TID_MASK) == umw_gate->kernel_tid)
+    mutex->__data.__lock = 0;
+  take_note(waited);
   return error;
 }
 
-static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* date)
+UMW_PUBLIC int pthread_mutex_lock(pthread_mutex_t* mutex)
 {
-  int error;
-  at_own_time();
-  for (uint64_t seen = wakes(); (error = pthread_mutex_trylock(mutex)) == EBUSY; seen = wakes()) {
-    if (!valid(date))
-      return EINVAL;
-    const int64_t left = time_left(clock, date);
-    if (left == 0)
-      return ETIMEDOUT;
-    wait_for_change(seen, left);
-  }
-  return error;
+  return umw_gate && (threads_started > 0 || is_shared_mutex(mutex)) ? lock_until(mutex, CLOCK_REALTIME, NULL)
+                                                                     : UMW_REAL(pthread_mutex_lock)(mutex);
 }
 
 UMW_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t* restrict mutex, const struct timespec* restrict date)
@@ -499,7 +550,7 @@ UMW_PUBLIC int pthread_mutex_clocklock(pthread_mutex_t* restrict mutex, clockid_
 UMW_PUBLIC int pthread_mutex_unlock(pthread_mutex_t* mutex)
 {
   if (umw_gate)
-    at_own_time();
+    at_own_time(is_shared_mutex(mutex));
   const int error = UMW_REAL(pthread_mutex_unlock)(mutex);
   if (umw_gate)
     changed();
@@ -571,7 +622,7 @@ UMW_PUBLIC int pthread_cond_clockwait(pthread_cond_t* restrict condition, pthrea
 
 static void signal_waiting(const pthread_cond_t* condition, bool all)
 {
-  at_own_time();
+  at_own_time(false);
   for (struct waiting* waiting = queue; waiting; waiting = waiting->next)
     if (waiting->condition == condition && !waiting->signalled) {
       waiting->signalled = true;
@@ -603,13 +654,20 @@ UMW_PUBLIC int sem_wait(sem_t* semaphore)
 {
   if (!umw_gate)
     return UMW_REAL(sem_wait)(semaphore);
-  at_own_time();
+  const unsigned final = umw_interruptions.final; /* restarted after the other handlers */
+  int64_t waited = 0;
+  at_own_time(is_shared_semaphore(semaphore));
   for (uint64_t seen = wakes(); sem_trywait(semaphore) != 0; seen = wakes()) {
     if (errno != EAGAIN)
       return -1;
     umw_test_cancel();
-    wait_for_change(seen, -1);
+    wait_for_object(seen, -1, is_shared_semaphore(semaphore), &waited);
+    if (umw_interruptions.final != final) {
+      errno = EINTR;
+      return -1;
+    }
   }
+  take_note(waited);
   return 0;
 }
 
@@ -617,7 +675,9 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
 {
   if (!umw_gate)
     return UMW_REAL(sem_clockwait)(semaphore, id, date);
-  at_own_time();
+  const unsigned handled = umw_interruptions.handled; /* with a time-out Linux restarts after none of them */
+  int64_t waited = 0;
+  at_own_time(is_shared_semaphore(semaphore));
   for (uint64_t seen = wakes(); sem_trywait(semaphore) != 0; seen = wakes()) {
     if (errno != EAGAIN)
       return -1;
@@ -627,8 +687,13 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
       errno = left < 0 ? EINVAL : ETIMEDOUT;
       return -1;
     }
-    wait_for_change(seen, left);
+    wait_for_object(seen, left, is_shared_semaphore(semaphore), &waited);
+    if (umw_interruptions.handled != handled) {
+      errno = EINTR;
+      return -1;
+    }
   }
+  take_note(waited);
   return 0;
 }
 
@@ -640,7 +705,7 @@ UMW_PUBLIC int sem_timedwait(sem_t* restrict semaphore, const struct timespec* r
 UMW_PUBLIC int sem_post(sem_t* semaphore)
 {
   if (umw_gate)
-    at_own_time();
+    at_own_time(is_shared_semaphore(semaphore));
   const int status = UMW_REAL(sem_post)(semaphore);
   if (umw_gate)
     changed();
@@ -651,7 +716,7 @@ UMW_PUBLIC int pthread_spin_lock(pthread_spinlock_t* lock)
 {
   if (!umw_gate || threads_started == 0)
     return UMW_REAL(pthread_spin_lock)(lock);
-  at_own_time();
+  at_own_time(false);
   for (uint64_t seen = wakes(); pthread_spin_trylock(lock) == EBUSY; seen = wakes())
     wait_for_change(seen, -1);
   return 0;
@@ -660,7 +725,7 @@ UMW_PUBLIC int pthread_spin_lock(pthread_spinlock_t* lock)
 UMW_PUBLIC int pthread_spin_unlock(pthread_spinlock_t* lock)
 {
   if (umw_gate)
-    at_own_time();
+    at_own_time(false);
   const int error = UMW_REAL(pthread_spin_unlock)(lock);
   if (umw_gate)
     changed();
@@ -668,64 +733,70 @@ UMW_PUBLIC int pthread_spin_unlock(pthread_spinlock_t* lock)
 }
 
 /* `try` is pthread_rwlock_tryrdlock or trywrlock; `date` null: no time-out */
-static int lock_shared(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), clockid_t clock,
+static int lock_rwlock(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), clockid_t clock,
                        const struct timespec* date)
 {
   int error;
-  at_own_time();
+  if (date && (!valid(date) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)))
+    return EINVAL; /* before it is tried, as in nptl/pthread_rwlock_common.c */
+  int64_t waited = 0;
+  at_own_time(is_shared_rwlock(lock));
   for (uint64_t seen = wakes(); (error = try(lock)) == EBUSY; seen = wakes()) {
-    if (date && !valid(date))
-      return EINVAL;
+    if (lock->__data.__cur_writer == umw_gate->kernel_tid)
+      return EDEADLK;
     const int64_t left = date ? time_left(clock, date) : -1;
     if (left == 0)
       return ETIMEDOUT;
-    wait_for_change(seen, left);
+    wait_for_object(seen, left, is_shared_rwlock(lock), &waited);
   }
+  take_note(waited);
   return error;
 }
 
 UMW_PUBLIC int pthread_rwlock_rdlock(pthread_rwlock_t* lock)
 {
-  return umw_gate && threads_started > 0 ? lock_shared(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, NULL)
-                                         : UMW_REAL(pthread_rwlock_rdlock)(lock);
+  return umw_gate && (threads_started > 0 || is_shared_rwlock(lock))
+             ? lock_rwlock(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, NULL)
+             : UMW_REAL(pthread_rwlock_rdlock)(lock);
 }
 
 UMW_PUBLIC int pthread_rwlock_wrlock(pthread_rwlock_t* lock)
 {
-  return umw_gate && threads_started > 0 ? lock_shared(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, NULL)
-                                         : UMW_REAL(pthread_rwlock_wrlock)(lock);
+  return umw_gate && (threads_started > 0 || is_shared_rwlock(lock))
+             ? lock_rwlock(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, NULL)
+             : UMW_REAL(pthread_rwlock_wrlock)(lock);
 }
 
 UMW_PUBLIC int pthread_rwlock_timedrdlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict date)
 {
-  return umw_gate ? lock_shared(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, date)
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, date)
                   : UMW_REAL(pthread_rwlock_timedrdlock)(lock, date);
 }
 
 UMW_PUBLIC int pthread_rwlock_timedwrlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict date)
 {
-  return umw_gate ? lock_shared(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, date)
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, date)
                   : UMW_REAL(pthread_rwlock_timedwrlock)(lock, date);
 }
 
 UMW_PUBLIC int pthread_rwlock_clockrdlock(pthread_rwlock_t* restrict lock, clockid_t clock,
                                           const struct timespec* restrict date)
 {
-  return umw_gate ? lock_shared(lock, pthread_rwlock_tryrdlock, clock, date)
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_tryrdlock, clock, date)
                   : UMW_REAL(pthread_rwlock_clockrdlock)(lock, clock, date);
 }
 
 UMW_PUBLIC int pthread_rwlock_clockwrlock(pthread_rwlock_t* restrict lock, clockid_t clock,
                                           const struct timespec* restrict date)
 {
-  return umw_gate ? lock_shared(lock, pthread_rwlock_trywrlock, clock, date)
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_trywrlock, clock, date)
                   : UMW_REAL(pthread_rwlock_clockwrlock)(lock, clock, date);
 }
 
 UMW_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t* lock)
 {
   if (umw_gate)
-    at_own_time();
+    at_own_time(is_shared_rwlock(lock));
   const int error = UMW_REAL(pthread_rwlock_unlock)(lock);
   if (umw_gate)
     changed();
@@ -757,7 +828,7 @@ UMW_PUBLIC int pthread_barrier_wait(pthread_barrier_t* barrier)
     meeting->next = meetings;
     meetings = meeting;
   }
-  at_own_time();
+  at_own_time(false);
   const unsigned round = meeting->round;
   if (++meeting->arrived >= expected) {
     meeting->arrived = 0;

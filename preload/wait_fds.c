@@ -2,8 +2,8 @@
  *
  * Waiting for descriptors. The descriptors are the machine's, the time-out is simulated: they are looked at when the call
  * begins, whenever another thread of the rank writes to a descriptor (libevent's wake-up pipe), and when the time-out is
- * over. Such a wait does not keep the simulation going: a rank whose helper thread looks at a pipe once an hour is
- * still deadlocked if nothing else can happen.
+ * over. A signal handler ends it. Such a wait does not keep the simulation going: a rank whose helper thread looks at a
+ * pipe once an hour is still deadlocked if nothing else can happen.
  */
 #include "preload/shim.h"
 
@@ -30,8 +30,9 @@ static int64_t ps_of_milliseconds(int milliseconds)
 typedef int (*look)(void* call);
 
 /* `duration_ps` negative: no limit. */
-static int wait_for_descriptors(look look_now, void* call, int64_t duration_ps)
+static int wait_unmasked(look look_now, void* call, int64_t duration_ps)
 {
+  const unsigned handled = umw_interruptions.handled;
   const int64_t begin = duration_ps == 0 ? 0 : umw_now_ps(NULL);
   for (;;) {
     const uint64_t seen = umw_gate->wakes; /* from before the look, see threads.c */
@@ -48,33 +49,54 @@ static int wait_for_descriptors(look look_now, void* call, int64_t duration_ps)
     ++umw_descriptor_waiters;
     umw_descriptor_wait(seen, left);
     --umw_descriptor_waiters;
+    if (umw_interruptions.handled != handled) { /* never restarted, signal(7) */
+      errno = EINTR;
+      return -1;
+    }
   }
+}
+
+/* The signal mask of the thread is `mask` meanwhile; null: its own. */
+static int wait_for_descriptors(look look_now, void* call, int64_t duration_ps, const sigset_t* mask)
+{
+  if (!mask)
+    return wait_unmasked(look_now, call, duration_ps);
+  const unsigned handled = umw_interruptions.handled;
+  umw_mask_during(mask);
+  int result = -1;
+  if (umw_interruptions.handled != handled) /* one that was pending */
+    errno = EINTR;
+  else
+    result = wait_unmasked(look_now, call, duration_ps);
+  const int error = errno;
+  umw_mask_after();
+  errno = error;
+  return result;
 }
 
 struct poll_call {
   struct pollfd* fds;
   nfds_t count;
-  const sigset_t* mask;
 };
 
 static int look_poll(void* argument)
 {
   const struct timespec none = {0, 0};
   const struct poll_call* call = argument;
-  return UMW_REAL(ppoll)(call->fds, call->count, &none, call->mask);
+  return UMW_REAL(ppoll)(call->fds, call->count, &none, NULL);
 }
 
 UMW_PUBLIC int poll(struct pollfd* fds, nfds_t count, int timeout)
 {
-  struct poll_call call = {fds, count, NULL};
-  return umw_gate ? wait_for_descriptors(look_poll, &call, ps_of_milliseconds(timeout))
+  struct poll_call call = {fds, count};
+  return umw_gate ? wait_for_descriptors(look_poll, &call, ps_of_milliseconds(timeout), NULL)
                   : UMW_REAL(poll)(fds, count, timeout);
 }
 
 UMW_PUBLIC int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask)
 {
-  struct poll_call call = {fds, count, mask};
-  return umw_gate ? wait_for_descriptors(look_poll, &call, timeout ? ps_of_timespec(timeout) : -1)
+  struct poll_call call = {fds, count};
+  return umw_gate ? wait_for_descriptors(look_poll, &call, timeout ? ps_of_timespec(timeout) : -1, mask)
                   : UMW_REAL(ppoll)(fds, count, timeout, mask);
 }
 
@@ -82,7 +104,6 @@ struct select_call {
   int count;
   fd_set* sets[3];
   fd_set asked[3];
-  const sigset_t* mask;
 };
 
 static int look_select(void* argument)
@@ -92,7 +113,7 @@ static int look_select(void* argument)
   for (int i = 0; i < 3; ++i)
     if (call->sets[i])
       *call->sets[i] = call->asked[i];
-  return UMW_REAL(pselect)(call->count, call->sets[0], call->sets[1], call->sets[2], &none, call->mask);
+  return UMW_REAL(pselect)(call->count, call->sets[0], call->sets[1], call->sets[2], &none, NULL);
 }
 
 UMW_PUBLIC int pselect(int count, fd_set* restrict in, fd_set* restrict out, fd_set* restrict except,
@@ -100,11 +121,11 @@ UMW_PUBLIC int pselect(int count, fd_set* restrict in, fd_set* restrict out, fd_
 {
   if (!umw_gate)
     return UMW_REAL(pselect)(count, in, out, except, timeout, mask);
-  struct select_call call = {.count = count, .sets = {in, out, except}, .mask = mask};
+  struct select_call call = {.count = count, .sets = {in, out, except}};
   for (int i = 0; i < 3; ++i)
     if (call.sets[i])
       call.asked[i] = *call.sets[i];
-  return wait_for_descriptors(look_select, &call, timeout ? ps_of_timespec(timeout) : -1);
+  return wait_for_descriptors(look_select, &call, timeout ? ps_of_timespec(timeout) : -1, mask);
 }
 
 UMW_PUBLIC int select(int count, fd_set* restrict in, fd_set* restrict out, fd_set* restrict except,
@@ -124,19 +145,18 @@ struct epoll_call {
   int epfd;
   struct epoll_event* events;
   int max;
-  const sigset_t* mask;
 };
 
 static int look_epoll(void* argument)
 {
   const struct epoll_call* call = argument;
-  return UMW_REAL(epoll_pwait)(call->epfd, call->events, call->max, 0, call->mask);
+  return UMW_REAL(epoll_pwait)(call->epfd, call->events, call->max, 0, NULL);
 }
 
 UMW_PUBLIC int epoll_pwait(int epfd, struct epoll_event* events, int max, int timeout, const sigset_t* mask)
 {
-  struct epoll_call call = {epfd, events, max, mask};
-  return umw_gate ? wait_for_descriptors(look_epoll, &call, ps_of_milliseconds(timeout))
+  struct epoll_call call = {epfd, events, max};
+  return umw_gate ? wait_for_descriptors(look_epoll, &call, ps_of_milliseconds(timeout), mask)
                   : UMW_REAL(epoll_pwait)(epfd, events, max, timeout, mask);
 }
 

@@ -22,7 +22,7 @@ extern "C" {
 #define UMW_GATE_VERSION 1u
 #define UMW_GATE_VARIABLE "UMWELT_GATE"
 #define UMW_THREAD_MULTIPLE_VARIABLE "UMWELT_THREAD_MULTIPLE" /* preload/mpi_threads.c; the shim removes it, too */
-#define UMW_HOST_NAME_MAX 64 /* HOST_NAME_MAX of Linux */
+#define UMW_HOST_NAME_MAX 64                                  /* HOST_NAME_MAX of Linux */
 
 typedef void (*umw_thread_start)(void* argument);
 
@@ -56,6 +56,9 @@ enum umw_op {
 #undef UMW_CALL_VOID
 #undef UMW_SERVICE
 
+/* Ids of threads that are no main threads are from here on, above all that the kernel gives (PID_MAX_LIMIT of Linux). */
+#define UMW_FIRST_THREAD_ID 5000000
+
 /* Empty polls in a row that the shim answers before it crosses: more than an MPI library has event queues. */
 #define UMW_QUICK_POLLS 8
 
@@ -78,22 +81,31 @@ struct umw_clock {
 
 enum umw_exit_kind {
   UMW_EXIT_NORMAL, /* exit(), return from main, _exit() */
-  UMW_EXIT_SIGNAL, /* died of a signal; status is its number */
   UMW_EXIT_ABORT   /* MPI_Abort / PMIx_Abort; the whole job ends */
 };
 
-/* Runs the rank's own handler for a signal that befell it, in the rank's world. False: it has none. The types are those of
- * an SA_SIGINFO handler. */
-typedef bool (*umw_deliver_signal)(int number, void* information, void* context);
+/* Runs the rank's own handler for a signal that befell it, in the rank's world. False: it has none, or one that needs the
+ * thread's stack, and that is used up. The first three are those of an SA_SIGINFO handler; `mask` is the thread's. */
+typedef bool (*umw_deliver_signal)(int number, void* information, void* context, uint64_t* mask, bool stack_used_up);
+
+/* Runs the handlers of the signals that are due for the running thread. True: one was not installed with SA_RESTART. */
+typedef bool (*umw_deliver_pending)(void* context);
 
 struct umw_gate {
   uint32_t version;
   uint32_t size; /* sizeof(struct umw_gate) of the runtime */
   void (*cross)(struct umw_gate* gate, uint32_t op, void* arguments);
   struct umw_clock clock;
-  uint32_t uncut;       /* while not 0, a thread of the rank is not interrupted for the benefit of others */
-  uint64_t activity;    /* grows whenever something of Portals that the rank can see has changed */
-  uint64_t wakes;       /* grows whenever a thread of the rank releases something another may wait for */
+  uint32_t signal_due; /* a signal waits to be acted upon before the running thread goes on */
+  uint64_t blocked;    /* signal mask of the running thread */
+  uint32_t running;    /* the program's constructors have run */
+  uint32_t loading;    /* the rank holds its process's loader lock */
+  uint32_t stays;     /* no other rank of the process may run in the thread's place during this call, unless it waits */
+  uint64_t activity;  /* grows whenever something of Portals that the rank can see has changed */
+  uint64_t wakes;     /* grows whenever a thread of the rank releases something another may wait for */
+  uint32_t got_on;    /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
+  uint64_t changes;   /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
+  uint64_t crossings; /* calls that have left the rank's world */
   uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll */
 
   int32_t rank, ranks;
@@ -107,16 +119,17 @@ struct umw_gate {
   char job_name[64];   /* PMIx namespace */
   const char* program; /* absolute path of the program as the user would see it */
   const char* argv0;
-  const char* local_peers;           /* ranks of the node, "0,1,2" */
-  const char* node_list;             /* names of the nodes of the job, in order, "bxi0,bxi1" */
-  const char* session_folder;        /* for temporary files of the job on this node; removed after the run */
-  int32_t app, app_ranks;            /* MPMD: application context, its number of ranks */
-  int32_t standard_fds[3];           /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
-  int32_t pmi_fd;                    /* the descriptor the environment calls PMI_FD; -1: none */
-  uint64_t pmi_inode, pmi_device;    /* by which its copies are recognised */
-  uint64_t random_seed;              /* 0: randomness comes from the kernel */
-  umw_deliver_signal deliver_signal; /* set by the shim */
-  void* runtime;                     /* the runtime's own */
+  const char* local_peers;             /* ranks of the node, "0,1,2" */
+  const char* node_list;               /* names of the nodes of the job, in order, "bxi0,bxi1" */
+  const char* session_folder;          /* for temporary files of the job on this node; removed after the run */
+  int32_t app, app_ranks;              /* MPMD: application context, its number of ranks */
+  int32_t standard_fds[3];             /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
+  int32_t pmi_fd;                      /* the descriptor the environment calls PMI_FD; -1: none */
+  uint64_t pmi_inode, pmi_device;      /* by which its copies are recognised */
+  uint64_t random_seed;                /* 0: randomness comes from the kernel */
+  umw_deliver_signal deliver_signal;   /* set by the shim */
+  umw_deliver_pending deliver_pending; /* likewise */
+  void* runtime;                       /* the runtime's own */
 };
 
 #ifdef __cplusplus

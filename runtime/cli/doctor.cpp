@@ -72,6 +72,7 @@ std::vector<Finding> examine_machine(const DoctorRequest& request)
   return {
       check_fsgsbase(),
       check_syscall_dispatch(),
+      check_memory_of_children(),
       check_glibc(gnu_get_libc_version()),
       check_namespaces(),
       check_clock(),

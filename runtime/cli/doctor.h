@@ -40,6 +40,7 @@ int doctor_exit_code(std::span<const Finding> findings);
 // The single checks.
 Finding check_fsgsbase();
 Finding check_syscall_dispatch();
+Finding check_memory_of_children();
 Finding check_glibc(const std::string& version);
 Finding check_namespaces();
 Finding check_clock();

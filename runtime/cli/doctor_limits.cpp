@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Limits of the account and the machine. The figures are those of 15 Open MPI programs in one process, the most that one
-// process carries: measured 110 MB of memory and 4100 mappings, rounded up generously.
+// process carries (preflight.cpp has what was measured), rounded up generously.
 #include "runtime/cli/doctor.h"
 
 #include <fmt/format.h>

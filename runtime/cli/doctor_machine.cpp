@@ -6,6 +6,7 @@
 #include <array>
 #include <asm/prctl.h>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,8 @@
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/cli/usage_error.h"
@@ -126,6 +129,33 @@ Finding check_syscall_dispatch()
         "not available: a thread that waits in the kernel by itself (libgomp) would stop all ranks, so OpenMP "
         "threads spin instead";
     finding.advice = "Use Linux 5.11 or later (prctl PR_SET_SYSCALL_USER_DISPATCH) with FSGSBASE.";
+  }
+  return finding;
+}
+
+Finding check_memory_of_children()
+{
+  Finding finding{"memory of child processes", Health::ok,
+                  "ranks in cells (more than 15, or linked with -no-pie) can run", ""};
+  std::uint32_t here = 0;
+  std::uint32_t there = 1;
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const iovec to{&here, sizeof here};
+  const iovec from{&there, sizeof there};
+  const bool reached = child > 0 && process_vm_readv(child, &to, 1, &from, 1, 0) == sizeof here && here == there;
+  if (!reached) {
+    finding.health = Health::warn;
+    finding.detail = fmt::format("not to be reached ({}): ranks cannot run in cells", std::strerror(errno));
+    finding.advice =
+        "Allow process_vm_readv(2): docker run --cap-add SYS_PTRACE; else at most 15 ranks, not linked with -no-pie.";
+  }
+  if (child > 0) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
   }
   return finding;
 }

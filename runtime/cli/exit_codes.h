@@ -17,7 +17,7 @@ inline constexpr int deadlock = 122; // no rank can ever go on; the report names
 inline constexpr int timeout = 124;  // --timeout ran out
 inline constexpr int failure = 125;  // Umwelt failed: a bug of it, or the machine lacks something (see `umwelt doctor`)
 inline constexpr int refused =
-    126; // the program was found and cannot be run: not executable, wrong machine, static, ...
+    126; // the program was found and cannot be run: not executable, wrong machine, static, too many ranks for the memory, ...
 inline constexpr int not_found = 127; // there is no such program
 inline constexpr int signalled = 128; // + n: a rank died of signal n, or Umwelt was stopped by it (Ctrl-C: 130)
 } // namespace exit_code

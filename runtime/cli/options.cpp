@@ -12,6 +12,9 @@
 #include <limits>
 #include <string_view>
 
+#include <sched.h>
+
+#include "loader/namespace.h"
 #include "runtime/cli/exit_codes.h"
 #include "runtime/cli/nearest.h"
 #include "runtime/cli/policies.h"
@@ -44,7 +47,7 @@ struct Given {
   [[nodiscard]] const std::string& value() const { return values.front(); }
 };
 
-enum class Group { job, placement, environment, output, simulation, accepted };
+enum class Group { job, placement, environment, output, simulation, machine, accepted };
 
 struct Option {
   Group group;
@@ -113,6 +116,24 @@ void add_hosts(std::vector<Host>& hosts, std::vector<Host> more)
     else
       known->slots = known->slots == 0 || host.slots == 0 ? 0 : known->slots + host.slots;
   }
+}
+
+void apply_cells(State& state, const Given& given)
+{
+  if (given.value() == "auto")
+    state.run.cells.cells.reset();
+  else
+    state.run.cells.cells =
+        static_cast<unsigned>(read_count(given.option, given.value(), "auto, or a number of cells", 0, most_ranks));
+}
+
+// CPUs that this process may run on, sched_getaffinity(2).
+unsigned usable_cpus()
+{
+  std::array<cpu_set_t, 64> masks{}; // of 1024 CPUs each; the kernel wants room for all it may ever have
+  if (sched_getaffinity(0, sizeof masks, masks.data()) != 0)
+    return 1;
+  return static_cast<unsigned>(std::max(CPU_COUNT_S(sizeof masks, masks.data()), 1));
 }
 
 void no_effect(State& state, const Given& given, std::string_view why)
@@ -206,6 +227,13 @@ constexpr auto options = std::to_array<Option>({
   {Group::simulation, "keep-temps", "", "leave the private copies of programs and libraries for inspection",
    [](S s, G) { s.run.keep_temps = true; }},
 
+  {Group::machine, "cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one, up to 15; default auto: 0 if that is enough",
+   apply_cells},
+  {Group::machine, "ranks-per-cell", "N", "at most so many ranks in a process; default 15, the most that the C library can host",
+   [](S s, G g) { s.run.cells.ranks_per_cell = static_cast<unsigned>(read_count(g.option, g.value(), "a number of ranks", 1, loader::Namespace::capacity)); }},
+  {Group::machine, "j jobs", "N", "ranks in different cells compute at the same time, so many at once, with the same outcome; default: the CPUs that umwelt may use",
+   [](S s, G g) { s.run.jobs = count_of(g, "a number of jobs"); }},
+
   {Group::accepted, "allow-run-as-root", "", "no ranks run elsewhere", [](S, G) {}},
   {Group::accepted, "report-bindings", "", "use --display-map", [](S s, G g) { no_effect(s, g, "use --display-map"); }},
   {Group::accepted, "use-hwthread-cpus", "", "simulated cores have one hardware thread",
@@ -291,6 +319,7 @@ public:
   Parser(std::span<const std::string> arguments, const Lookup& environment)
       : arguments_(arguments), state_{{}, {}, environment}
   {
+    state_.run.jobs = usable_cpus();
   }
 
   RunOptions parse()
@@ -439,6 +468,7 @@ constexpr auto headings = std::to_array<Heading>({
     {Group::environment, "Environment of the ranks"},
     {Group::output, "Output"},
     {Group::simulation, "Simulation"},
+    {Group::machine, "Use of this machine"},
     {Group::accepted, "Accepted for mpirun's sake, without effect"},
 });
 

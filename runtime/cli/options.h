@@ -61,6 +61,12 @@ struct OutputFiles {
   bool copy = true;       // false (":nocopy"): not on Umwelt's own stdout and stderr
 };
 
+// Over how many processes the ranks are spread.
+struct CellWishes {
+  std::optional<unsigned> cells;          // --cells N; 0: the runtime's own process; not given: as needed
+  std::optional<unsigned> ranks_per_cell; // --ranks-per-cell
+};
+
 struct RunOptions {
   std::vector<AppContext> programs;
 
@@ -96,6 +102,9 @@ struct RunOptions {
       trace_format;                       // --trace-format, else by the name of the file; set if there is a trace
   std::vector<std::uint32_t> trace_ranks; // ascending; empty: all
   bool keep_temps = false;
+
+  CellWishes cells;
+  unsigned jobs = 1; // --jobs: bursts computed at the same time; parse_run's default: the CPUs this process may use
 
   bool help = false;    // --help was met: nothing else is filled in
   bool version = false; // the same for --version

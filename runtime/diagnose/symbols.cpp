@@ -17,6 +17,8 @@
 #include <link.h>
 #include <unistd.h>
 
+#include "loader/loaded_object.h"
+
 namespace umwelt::diagnose
 {
 
@@ -80,6 +82,7 @@ void search_file(const std::string& path, std::uintptr_t relative, Symbol& resul
   close(fd);
 }
 
+#if !defined(__SANITIZE_ADDRESS__)
 using Callback = int (*)(dl_phdr_info*, std::size_t, void*);
 using Iterate = int (*)(Callback, void*);
 
@@ -91,6 +94,7 @@ Iterate c_library_iterate()
 
 // Looked up at once: later, in a crashed rank, dlsym could wait for ld.so's lock for ever.
 [[maybe_unused]] const Iterate looked_up = c_library_iterate();
+#endif
 
 } // namespace
 
@@ -131,6 +135,8 @@ Symbol symbol_at(std::uintptr_t address)
 } // namespace umwelt::diagnose
 
 // The C library's reports the objects of the caller's namespace. libunwind finds this one first and so sees all of them.
+// AddressSanitizer calls it before any of our code can run; with it there are no ranks.
+#if !defined(__SANITIZE_ADDRESS__)
 extern "C" __attribute__((visibility("default"))) int
 dl_iterate_phdr(int (*callback)(dl_phdr_info* info, std::size_t size, void* data), void* data)
 {
@@ -138,16 +144,17 @@ dl_iterate_phdr(int (*callback)(dl_phdr_info* info, std::size_t size, void* data
     return result;
   for (const link_map* first : umwelt::diagnose::namespaces())
     for (const link_map* object = first; object != nullptr; object = object->l_next) {
-      const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(object->l_addr);
+      const ElfW(Ehdr)* header = umwelt::loader::elf_header(*object);
       if (header == nullptr || std::string_view(object->l_name).find("linux-vdso") != std::string_view::npos)
         continue;
       dl_phdr_info info{};
       info.dlpi_addr = object->l_addr;
       info.dlpi_name = object->l_name;
-      info.dlpi_phdr = reinterpret_cast<const ElfW(Phdr)*>(object->l_addr + header->e_phoff);
+      info.dlpi_phdr = umwelt::loader::program_headers(*header);
       info.dlpi_phnum = header->e_phnum;
       if (const int result = callback(&info, sizeof info, data); result != 0)
         return result;
     }
   return 0;
 }
+#endif

@@ -28,6 +28,8 @@ void Core::plan()
   }
   const auto first =
       std::min_element(active_.begin(), active_.end(), [](const Burst* a, const Burst* b) { return a->end < b->end; });
+  if ((*first)->end == sim::never)
+    return;
   const SimTime left = ((*first)->end - progress_) * static_cast<SimTime>(active_.size()) - remainder_;
   scheduler_.timeline().schedule(completion_, updated_ + std::max<SimTime>(left, 0));
 }
@@ -49,12 +51,33 @@ void Core::spend(SimTime work)
 {
   if (active_.empty() && scheduler_.pass(work))
     return;
+  Burst burst;
+  begin(burst);
+  finish(burst, work);
+}
+
+void Core::begin(Burst& burst)
+{
   advance();
-  Burst burst{scheduler_.current(), progress_ + work};
+  burst = {scheduler_.current(), progress_};
   active_.push_back(&burst);
+  plan();
+}
+
+void Core::finish(Burst& burst, SimTime work)
+{
+  advance();
+  burst.end = burst.begin + work;
   plan();
   while (!burst.done)
     scheduler_.block();
+}
+
+void Core::drop(const Burst& burst)
+{
+  advance();
+  std::erase(active_, &burst);
+  plan();
 }
 
 void Core::forget(const Actor& actor)

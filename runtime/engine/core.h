@@ -19,19 +19,27 @@ public:
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
+  struct Burst {
+    Actor* actor = nullptr;
+    SimTime begin = 0; // both on the core's own clock
+    SimTime end = sim::never;
+    bool done = false;
+  };
+
   // The running actor computes for `work` (ps of a core that it has for itself) and returns when it is done.
   void spend(SimTime work);
+  // The same in two steps, for work whose amount is not known before it is done: it computes from begin() on, and finish() returns
+  // when that has been `work`.
+  void begin(Burst& burst);
+  void finish(Burst& burst, SimTime work);
+  // What has begun counts for nothing.
+  void drop(const Burst& burst);
   // Actors that compute on it now.
   [[nodiscard]] std::size_t load() const { return active_.size(); }
   // The actor was killed: it computes no more.
   void forget(const Actor& actor);
 
 private:
-  struct Burst {
-    Actor* actor;
-    SimTime end; // on the core's own clock
-    bool done = false;
-  };
   struct Completion final : sim::Event {
     explicit Completion(Core& c) : core(c) {}
     void fire() override { core.complete(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/engine/scheduler.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -29,6 +30,11 @@ void Actor::Timeout::fire()
 
 Actor& Scheduler::spawn(std::string name, std::function<void()> body, std::size_t stack_bytes)
 {
+  for (Actor* ended : std::exchange(left_behind_, {}))
+    if (ended != current_)
+      ended->stack_->discard();
+    else
+      left_behind_.push_back(ended);
   actors_.push_back(std::make_unique<Actor>(*this, std::move(name), actors_.size(), std::move(body), stack_bytes));
   ready_.push_back(actors_.back().get());
   ++alive_;
@@ -94,13 +100,19 @@ Actor* Scheduler::pick()
       ready_.pop_front();
       return next;
     }
+    if (absent > 0) {
+      const SimTime due =
+          background_.empty() ? timeline_.next() : std::min(timeline_.next(), background_.begin()->first);
+      if (await_absent(outside_work() ? sim::never : due))
+        continue;
+    }
     if (outside_work()) {
       if (current_ != nullptr)
         return nullptr; // SimGrid is entered from the main stack only
       if (advance_external(timeline_.next()))
         continue;
     }
-    if (!background_.empty() && background_.begin()->first < timeline_.next() && !timeline_.empty()) {
+    if (!background_.empty() && background_.begin()->first < timeline_.next() && (!timeline_.empty() || absent > 0)) {
       wake_background();
       continue;
     }
@@ -138,6 +150,7 @@ bool Scheduler::block(SimTime deadline)
   Actor* self = current_;
   assert(self != nullptr);
   self->state_ = Actor::State::blocked;
+  self->waited_ = true;
   self->blocked_since_ = now();
   self->timed_out_ = false;
   if (deadline != sim::never)
@@ -187,7 +200,7 @@ void Scheduler::kill(Actor& actor)
 bool Scheduler::pass(SimTime duration)
 {
   const SimTime until = now() + duration;
-  if (!ready_.empty() || until >= timeline_.next() || outside_work() || stopping_ ||
+  if (!ready_.empty() || absent > 0 || until >= timeline_.next() || outside_work() || stopping_ ||
       (!background_.empty() && until >= background_.begin()->first))
     return false;
   timeline_.advance_to(until);
@@ -217,6 +230,7 @@ void Scheduler::end_current()
 {
   Actor* self = current_;
   self->state_ = Actor::State::ended;
+  left_behind_.push_back(self);
   timeline_.cancel(self->timeout_);
   --alive_;
   jump(self, pick());

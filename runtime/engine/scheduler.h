@@ -44,6 +44,8 @@ public:
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] SimTime blocked_since() const { return blocked_since_; } // meaningful while blocked
   [[nodiscard]] const Stack& stack() const { return *stack_; }
+  // Whether it has been blocked since the last call.
+  bool take_waited() { return std::exchange(waited_, false); }
 
   void* owner = nullptr; // whom the actor stands for; the spawner's own
 
@@ -64,6 +66,7 @@ private:
   State state_ = State::ready;
   bool timed_out_ = false;
   bool started_ = false;
+  bool waited_ = false;
   SimTime blocked_since_ = 0;
   SimTime background_deadline_ = sim::never;
   std::function<void()> errand_; // run once on the actor's own stack when it is next resumed
@@ -121,6 +124,11 @@ public:
 
   // Called when no actor is ready and nothing but background waits is due. True: it changed that; false: stop (deadlock).
   std::function<bool()> on_stall;
+  // Actors that do something elsewhere and will be woken when it is done. While there are any, await_absent() is asked before time
+  // goes on to a date (sim::never: nothing is due): true if it has waited and one may be ready; false: no absent actor can be
+  // back before that date.
+  unsigned absent = 0;
+  std::function<bool(SimTime next)> await_absent;
   // Called now and then from the loop, at least every few thousand events: progress lines, stop requests.
   std::function<void()> on_beat;
   // Completions outside the timeline (SimGrid's solver); see net::Model. Null functions: none.
@@ -153,6 +161,7 @@ private:
   std::size_t alive_ = 0;
   std::uint64_t switches_ = 0;
   unsigned beat_ = 0;
+  std::vector<Actor*> left_behind_; // have ended; their stacks are not needed any longer
   bool stopping_ = false;
 #if defined(__SANITIZE_ADDRESS__)
   const void* main_stack_ = nullptr;

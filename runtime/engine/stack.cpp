@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,7 +29,14 @@ Stack::Stack(std::size_t bytes) : size_((bytes + page - 1) / page * page)
 
 Stack::~Stack()
 {
+  // What was left behind on it has not cleaned up after itself, and what comes to lie here next would inherit that.
+  ASAN_UNPOISON_MEMORY_REGION(base_, size_ + page);
   munmap(base_, size_ + page);
+}
+
+void Stack::discard()
+{
+  madvise(base_ + page, size_, MADV_DONTNEED);
 }
 
 bool Stack::guards(const void* address) const

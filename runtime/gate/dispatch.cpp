@@ -2,6 +2,8 @@
 // One server function per operation, generated from the tables in preload/tables.
 #include "runtime/gate/dispatch.h"
 
+#include <utility>
+
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/services.h"
 #include "runtime/job/job.h"
@@ -47,17 +49,45 @@ struct Operation {
   void (*serve)(Rank& rank, void* arguments);
   bool progress; // does something, rather than looking or waiting
   bool looks;    // only looks, and is asked again at once if there was nothing
+  bool starts;   // a step of the start of a rank, before which the others are to take theirs
 };
 
 constexpr bool only_looks(std::uint32_t operation)
 {
   return operation == UMW_OP_PtlEQGet || operation == UMW_OP_PtlEQPoll || operation == UMW_OP_PtlCTGet ||
-         operation == UMW_OP_umw_yield;
+         operation == UMW_OP_umw_yield || operation == UMW_OP_umw_slice_park || operation == UMW_OP_umw_slice_pause;
+}
+
+// Where the thread was interrupted rather than calling.
+constexpr bool interrupts(std::uint32_t operation)
+{
+  return operation == UMW_OP_umw_slice_park || operation == UMW_OP_umw_slice_pause || operation == UMW_OP_umw_slice_cut;
+}
+
+// Loading, and what MPI libraries do while they start: most of the work lies between these.
+constexpr bool belongs_to_start(std::uint32_t operation)
+{
+  switch (operation) {
+  case UMW_OP_umw_loaded:
+  case UMW_OP_umw_started:
+  case UMW_OP_umw_joined:
+  case UMW_OP_umw_left:
+  case UMW_OP_umw_key_put:
+  case UMW_OP_PtlInit:
+  case UMW_OP_PtlNIInit:
+  case UMW_OP_PtlNIFini:
+  case UMW_OP_PtlEQAlloc:
+    return true;
+  default:
+    return false;
+  }
 }
 
 // Calls that a rank may repeat for ever without getting anywhere.
 constexpr bool only_looks_or_waits(std::uint32_t operation)
 {
+  if (interrupts(operation))
+    return true;
   switch (operation) {
   case UMW_OP_PtlEQGet:
   case UMW_OP_PtlEQPoll:
@@ -72,6 +102,8 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_umw_thread_wait:
   case UMW_OP_umw_descriptor_wait:
   case UMW_OP_umw_pmi_wait:
+  case UMW_OP_umw_signal_wait:
+  case UMW_OP_umw_loader_wait:
     return true;
   default:
     return false;
@@ -87,10 +119,10 @@ constexpr bool changes_queues(std::uint32_t operation)
 }
 
 #define UMW_CALL(result, name, ...)                                                                                    \
-  {#name, serve_##name, !only_looks_or_waits(UMW_OP_##name), only_looks(UMW_OP_##name)},
-#define UMW_CALL_VOID(name, ...) {#name, serve_##name, !only_looks_or_waits(UMW_OP_##name), only_looks(UMW_OP_##name)},
-#define UMW_SERVICE(result, name, ...)                                                                                 \
-  {#name, serve_##name, !only_looks_or_waits(UMW_OP_##name), only_looks(UMW_OP_##name)},
+  {#name, serve_##name, !only_looks_or_waits(UMW_OP_##name), only_looks(UMW_OP_##name),                                \
+   belongs_to_start(UMW_OP_##name)},
+#define UMW_CALL_VOID(name, ...) UMW_CALL(, name)
+#define UMW_SERVICE(result, name, ...) UMW_CALL(, name)
 constexpr Operation operations[] = {
 #include "preload/tables/portals.def"
 #include "preload/tables/services.def"
@@ -102,27 +134,46 @@ static_assert(sizeof operations / sizeof *operations == UMW_OP_COUNT);
 
 } // namespace
 
-void cross(umw_gate* gate, std::uint32_t operation, void* arguments)
+bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured)
 {
-  engine::Crossing crossing;
-  Rank& rank = *static_cast<Rank*>(gate->runtime);
   const Operation& called = operations[operation];
-  rank.set_last_call(called.name);
-  rank.running().poll.trapped = false;
-  rank.enter(called.looks);
+  job::Thread& thread = rank.running();
+  thread.kernel_id = static_cast<std::uint32_t>(rank.gate.kernel_tid);
+  thread.blocked = rank.gate.blocked; // a handler for a fault may have begun
+  if (!interrupts(operation)) {
+    rank.set_last_call(called.name);
+    ++rank.statistics.crossings;
+  } else {
+    rank.set_last_call(called.looks ? "a loop that waits for memory to change" : "its own code");
+  }
+  if (std::exchange(rank.gate.got_on, 0U) != 0) {
+    thread.poll.idle = false;
+    rank.job.polling().progress();
+  }
+  rank.enter(called.looks, measured);
   if (called.progress) {
-    rank.running().poll.idle = false;
+    thread.poll.idle = false;
     rank.job.polling().progress();
     if (changes_queues(operation))
-      ++gate->activity;
+      ++rank.gate.activity;
   }
   if (rank.output->collects())
     rank.output->pass_on(false);
   if (rank.job.traces_calls()) [[unlikely]]
     rank.job.trace_call(rank, called.name);
   called.serve(rank, arguments);
-  rank.leave();
-  crossing.watch_syscalls(rank.job.dispatches(rank));
+  // A cell makes a new thread when the one that asks for it goes on.
+  const bool waited = thread.actor->take_waited() && operation != UMW_OP_umw_thread_create;
+  return (waited || called.starts) && !rank.loading() && rank.gate.stays == 0;
+}
+
+void cross(umw_gate* gate, std::uint32_t operation, void* arguments)
+{
+  engine::Crossing crossing;
+  const Rank& rank = *static_cast<Rank*>(gate->runtime);
+  world::Carrier& carrier = rank.job.carrier();
+  carrier.call(*rank.running().here, operation, arguments);
+  crossing.watch_syscalls(carrier.dispatches(rank.world));
 }
 
 } // namespace umwelt::gate

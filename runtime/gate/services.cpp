@@ -5,8 +5,11 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "loader/stub.h"
@@ -36,10 +39,16 @@ std::int64_t umw_clock_settle(Rank& rank, int)
   return rank.job.scheduler().now();
 }
 
-int umw_sleep(Rank& rank, std::int64_t duration)
+std::int64_t umw_sleep(Rank& rank, std::int64_t duration)
 {
-  rank.job.scheduler().sleep(duration);
-  return 0;
+  rank.leave_standing();
+  engine::Scheduler& scheduler = rank.job.scheduler();
+  const SimTime until = scheduler.now() + duration;
+  const job::Thread& thread = rank.running();
+  while (!rank.signal_due(thread) && scheduler.now() < until)
+    if (!scheduler.pass(until - scheduler.now()))
+      scheduler.block(until);
+  return std::max<SimTime>(until - scheduler.now(), 0);
 }
 
 int umw_yield(Rank& rank, int)
@@ -47,6 +56,17 @@ int umw_yield(Rank& rank, int)
   rank.job.scheduler().yield();
   rank.job.polling().empty(rank);
   return 0;
+}
+
+int umw_loaded(Rank& rank, int)
+{
+  rank.job.loaded();
+  return 0;
+}
+
+int umw_not_loaded(Rank& rank, const char* message)
+{
+  rank.job.not_loaded(rank, message);
 }
 
 int umw_started(Rank& rank, int)
@@ -58,13 +78,21 @@ int umw_started(Rank& rank, int)
 int umw_exit(Rank& rank, int status, int kind, const char* message)
 {
   switch (kind) {
-  case UMW_EXIT_SIGNAL:
-    rank.job.died(rank, status, nullptr, nullptr);
   case UMW_EXIT_ABORT:
     rank.job.aborted(rank, status, "MPI_Abort", message);
   default:
     rank.job.exited(rank, status);
   }
+}
+
+int umw_die(Rank&, int, const void*, const void*)
+{
+  return -ENOSYS; // world::Carrier::call() has answered
+}
+
+int umw_died(Rank& rank, int number, const char* report)
+{
+  rank.job.died(rank, number, report);
 }
 
 int umw_warn(Rank& rank, const char* text)
@@ -73,9 +101,9 @@ int umw_warn(Rank& rank, const char* text)
   return 0;
 }
 
-int umw_change_directory(Rank& rank, const char* path, int fd)
+int umw_change_directory(Rank&, const char*, int)
 {
-  return rank.job.change_directory(rank, path, fd);
+  return -ENOSYS; // world::Carrier::call() has answered
 }
 
 int umw_joined(Rank& rank, int)
@@ -140,12 +168,20 @@ int umw_pmi_wait(Rank& rank, int)
   return 0;
 }
 
-int umw_loader_lock(Rank& rank, int take)
+int umw_loader_lock(Rank&, int)
 {
-  if (take != 0)
-    rank.job.lock_loader(rank);
-  else
-    rank.job.unlock_loader(rank);
+  return -ENOSYS; // world::Carrier::call() has answered
+}
+
+int umw_loader_wait(Rank& rank, std::uint64_t seen)
+{
+  rank.job.wait_for_loader(rank, seen);
+  return 0;
+}
+
+int umw_loader_released(Rank& rank, std::uint64_t count)
+{
+  rank.job.loader_released(rank, count);
   return 0;
 }
 
@@ -187,7 +223,7 @@ int umw_thread_join(Rank& rank, std::uint64_t thread)
 
 int umw_thread_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
 {
-  if (rank.gate.wakes != seen) // while this thread's own burst was being charged
+  if (rank.gate.wakes != seen || rank.signal_due(rank.running())) // while this thread's own burst was being charged
     return 0;
   return rank.wait(deadline(rank, duration)) ? 0 : 1;
 }
@@ -216,9 +252,179 @@ std::int64_t umw_futex(Rank& rank, std::uint32_t* word, int operation, std::uint
 
 int umw_descriptor_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
 {
-  if (rank.gate.wakes != seen)
+  if (rank.gate.wakes != seen || rank.signal_due(rank.running()))
     return 0;
   return rank.wait_in_background(deadline(rank, duration)) ? 0 : 1;
+}
+
+// Other processes of the node are there for a rank, those of other nodes are not.
+int umw_signal_send(Rank& rank, int pid, int tid, int number, int code, std::uint64_t value)
+{
+  const auto& ranks = rank.job.ranks();
+  const auto found = std::find_if(ranks.begin(), ranks.end(), [&](const auto& other) {
+    return other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended;
+  });
+  if (found == ranks.end())
+    return -ESRCH;
+  Rank& target = **found;
+  job::Thread* thread = tid == 0 ? nullptr : rank.job.find_thread(target, tid);
+  if (tid != 0 && thread == nullptr)
+    return -ESRCH;
+  if (number == 0)
+    return 0;
+  siginfo_t information{};
+  information.si_signo = number;
+  information.si_code = code;
+  information.si_pid = rank.gate.pid;
+  information.si_uid = getuid();
+  if (code == SI_QUEUE)
+    information.si_value.sival_ptr = reinterpret_cast<void*>(value);
+  target.send_signal(information, thread);
+  return 0;
+}
+
+int umw_signal_take(Rank& rank, int restore, std::uint64_t* mask, void* information)
+{
+  job::Thread& thread = rank.running();
+  if (restore != 0)
+    thread.blocked = *mask;
+  if (!rank.signal_due(thread))
+    return 0;
+  *mask = thread.blocked;
+  const int number = rank.take_signal(~thread.blocked, *static_cast<siginfo_t*>(information));
+  thread.blocked = job::all_signals;
+  return number;
+}
+
+int umw_signal_mask(Rank& rank, int how, const std::uint64_t* set, std::uint64_t* old)
+{
+  job::Thread& thread = rank.running();
+  const job::SignalSet before = thread.blocked;
+  if (set != nullptr) {
+    const job::SignalSet changed = *set & ~(job::set_of(SIGKILL) | job::set_of(SIGSTOP));
+    switch (how) {
+    case SIG_BLOCK:
+      thread.blocked |= changed;
+      break;
+    case SIG_UNBLOCK:
+      thread.blocked &= ~changed;
+      break;
+    case SIG_SETMASK:
+      thread.blocked = changed;
+      break;
+    default:
+      return -EINVAL;
+    }
+  }
+  if (old != nullptr)
+    *old = before;
+  return 0;
+}
+
+std::uint64_t umw_signal_pending(Rank& rank, int)
+{
+  const job::Thread& thread = rank.running();
+  return (thread.pending.signals() | rank.pending.signals()) & thread.blocked;
+}
+
+int umw_signal_ignore(Rank& rank, std::uint64_t set)
+{
+  rank.ignore_signals(set);
+  return 0;
+}
+
+int umw_signal_wait(Rank& rank, std::uint64_t wanted, std::int64_t duration, void* information)
+{
+  job::Thread& thread = rank.running();
+  siginfo_t taken{};
+  int number = rank.take_signal(wanted, taken);
+  if (number == 0 && duration != 0 && !rank.signal_due(thread)) {
+    thread.waits_for = wanted;
+    rank.wait(deadline(rank, duration));
+    thread.waits_for = 0;
+    number = rank.take_signal(wanted, taken);
+  }
+  if (number != 0 && information != nullptr)
+    *static_cast<siginfo_t*>(information) = taken;
+  return number;
+}
+
+int umw_timer_create(Rank& rank, int on_cpu_time, int number, int code, int tid, std::uint64_t value, int fd)
+{
+  if (tid != 0 && rank.job.find_thread(rank, tid) == nullptr)
+    return -EINVAL;
+  const int counter = fd < 0 ? -1 : rank.job.descriptor_of(rank, fd);
+  if (fd >= 0 && counter < 0)
+    return counter;
+  return rank.timers.create(on_cpu_time != 0, {0, number, code, tid, value, counter});
+}
+
+int umw_timer_set(Rank& rank, int timer, int absolute, const std::int64_t* setting, std::int64_t* old)
+{
+  pollfd counter{rank.timers.descriptor(timer), POLLIN, 0};
+  eventfd_t count = 0;
+  if (counter.fd >= 0 && poll(&counter, 1, 0) == 1) // expiries of the former setting are forgotten, timerfd_create(2)
+    eventfd_read(counter.fd, &count);
+  job::Timers::Setting before{};
+  const int status = rank.timers.set(timer, absolute != 0, setting[0], setting[1], before);
+  if (status == 0 && old != nullptr) {
+    old[0] = before.left;
+    old[1] = before.interval;
+  }
+  return status;
+}
+
+int umw_timer_get(Rank& rank, int timer, std::int64_t* setting)
+{
+  job::Timers::Setting now{};
+  const int status = rank.timers.get(timer, now);
+  setting[0] = now.left;
+  setting[1] = now.interval;
+  return status;
+}
+
+int umw_timer_overrun(Rank& rank, int timer)
+{
+  return rank.timers.overrun(timer);
+}
+
+int umw_timer_delete(Rank& rank, int timer)
+{
+  const int counter = rank.timers.descriptor(timer);
+  if (counter >= 0)
+    close(counter);
+  return rank.timers.remove(timer);
+}
+
+int umw_slice_park(Rank& rank, std::uint64_t seen, int idle)
+{
+  job::PollState& poll = rank.running().poll;
+  poll.idle = poll.idle && idle != 0;
+  rank.job.polling().park(rank, seen);
+  poll.idle = true;
+  return std::exchange(poll.let_go, false);
+}
+
+int umw_slice_pause(Rank& rank, std::uint64_t seen, int idle)
+{
+  job::PollState& poll = rank.running().poll;
+  poll.idle = idle != 0;
+  if (!poll.idle)
+    rank.job.polling().progress();
+  poll.at_memory = true;
+  if (rank.gate.changes == seen)
+    rank.job.polling().empty(rank);
+  poll.at_memory = false;
+  return std::exchange(poll.let_go, false);
+}
+
+int umw_slice_cut(Rank& rank, int)
+{
+  if (!rank.job.cpu().measured())
+    rank.job.polling().park_until_next(rank);
+  else
+    rank.job.scheduler().yield();
+  return 0;
 }
 
 } // namespace umwelt::gate::services

@@ -72,6 +72,9 @@ void add_launcher_variables(Environment& environment, const Rank& rank)
     if (variable(environment, "KMP_BLOCKTIME") == nullptr)
       set_variable(environment, "KMP_BLOCKTIME", "0");
   }
+  // LLVM's counts cores in /proc/cpuinfo, which is the machine's, and aborts if the node has more.
+  if (variable(environment, "KMP_TOPOLOGY_METHOD") == nullptr)
+    set_variable(environment, "KMP_TOPOLOGY_METHOD", "flat");
 }
 
 } // namespace umwelt::job

@@ -8,6 +8,7 @@
 
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
+#include "runtime/portals/process.h"
 
 namespace umwelt::job
 {
@@ -38,6 +39,23 @@ SimTime date(const Rank& rank, const timespec& t, bool realtime)
   return (t.tv_sec * 1'000'000'000 + t.tv_nsec - origin) * sim::nanosecond;
 }
 
+// A word in the memory of a rank. False: there is no such memory.
+bool load(const Thread& thread, const std::uint32_t* word, std::uint32_t& value)
+{
+  if (thread.here == nullptr)
+    return thread.rank.portals->memory().read(&value, word, sizeof value);
+  value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  return true;
+}
+
+bool store(const Thread& thread, std::uint32_t* word, std::uint32_t value)
+{
+  if (thread.here == nullptr)
+    return thread.rank.portals->memory().write(word, &value, sizeof value);
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+  return true;
+}
+
 } // namespace
 
 std::int64_t Futexes::call(Thread& thread, std::uint32_t* word, int operation, std::uint32_t value,
@@ -46,70 +64,87 @@ std::int64_t Futexes::call(Thread& thread, std::uint32_t* word, int operation, s
   if (reinterpret_cast<std::uintptr_t>(word) % 4 != 0)
     return -EINVAL;
   const int command = operation & FUTEX_CMD_MASK;
-  const auto* timeout = reinterpret_cast<const timespec*>(fourth);
   SimTime deadline = sim::never;
-  if (timeout != nullptr && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
-                             command == FUTEX_LOCK_PI2)) {
-    if (!valid(*timeout))
+  if (fourth != 0 && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
+                      command == FUTEX_LOCK_PI2)) {
+    timespec timeout{};
+    if (!thread.rank.portals->memory().read(&timeout, reinterpret_cast<const void*>(fourth), sizeof timeout))
+      return -EFAULT;
+    if (!valid(timeout))
       return -EINVAL;
     const SimTime now = thread.rank.job.scheduler().now();
     const bool realtime = command == FUTEX_LOCK_PI || (operation & FUTEX_CLOCK_REALTIME) != 0;
-    deadline = command == FUTEX_WAIT ? now + duration(*timeout) : date(thread.rank, *timeout, realtime);
+    deadline = command == FUTEX_WAIT ? now + duration(timeout) : date(thread.rank, timeout, realtime);
   }
+  const Place place{thread.rank.carrier, word};
+  const Place second{thread.rank.carrier, second_word};
   switch (command) {
   case FUTEX_WAIT:
-    return wait(thread, word, value, FUTEX_BITSET_MATCH_ANY, deadline);
+    return wait(thread, place, value, FUTEX_BITSET_MATCH_ANY, deadline);
   case FUTEX_WAIT_BITSET:
-    return wait(thread, word, value, sixth, deadline);
+    return wait(thread, place, value, sixth, deadline);
   case FUTEX_WAKE:
-    return wake(word, value, FUTEX_BITSET_MATCH_ANY);
+    return wake(place, value, FUTEX_BITSET_MATCH_ANY);
   case FUTEX_WAKE_BITSET:
-    return wake(word, value, sixth);
-  case FUTEX_CMP_REQUEUE:
-    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != sixth)
+    return wake(place, value, sixth);
+  case FUTEX_CMP_REQUEUE: {
+    std::uint32_t current = 0;
+    if (!load(thread, word, current))
+      return -EFAULT;
+    if (current != sixth)
       return -EAGAIN;
     [[fallthrough]];
+  }
   case FUTEX_REQUEUE:
-    return requeue(word, second_word, value, static_cast<std::uint32_t>(fourth));
+    return requeue(place, second, value, static_cast<std::uint32_t>(fourth));
   case FUTEX_WAKE_OP:
-    return wake_op(word, value, second_word, static_cast<std::uint32_t>(fourth), sixth);
+    return wake_op(thread, place, value, second, static_cast<std::uint32_t>(fourth), sixth);
   case FUTEX_LOCK_PI:
   case FUTEX_LOCK_PI2:
-    return lock_pi(thread, word, true, deadline);
+    return lock_pi(thread, place, true, deadline);
   case FUTEX_TRYLOCK_PI:
-    return lock_pi(thread, word, false, deadline);
+    return lock_pi(thread, place, false, deadline);
   case FUTEX_UNLOCK_PI:
-    return unlock_pi(thread, word);
+    return unlock_pi(thread, place);
   default:
     return -ENOSYS;
   }
 }
 
-std::int64_t Futexes::wait(Thread& thread, std::uint32_t* word, std::uint32_t value, std::uint32_t bits,
+std::int64_t Futexes::wait(Thread& thread, const Place& place, std::uint32_t value, std::uint32_t bits,
                            SimTime deadline)
 {
   if (bits == 0)
     return -EINVAL;
-  if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
+  std::uint32_t current = 0;
+  if (!load(thread, place.word, current))
+    return -EFAULT;
+  if (current != value)
     return -EAGAIN;
-  return block(thread, word, bits, deadline);
+  return block(thread, place, bits, deadline, true);
 }
 
-std::int64_t Futexes::block(Thread& thread, std::uint32_t* word, std::uint32_t bits, SimTime deadline)
+std::int64_t Futexes::block(Thread& thread, const Place& place, std::uint32_t bits, SimTime deadline,
+                            bool interruptible)
 {
-  Waiter self{&thread, bits, word};
-  queues_[word].push_back(&self);
-  while (!self.woken)
+  Waiter self{&thread, bits, place};
+  queues_[place].push_back(&self);
+  while (!self.woken) {
+    if (interruptible && thread.rank.signal_due(thread)) {
+      remove(self);
+      return -EINTR;
+    }
     if (!thread.rank.wait(deadline, Rank::For::itself) && !self.woken) {
       remove(self);
       return -ETIMEDOUT;
     }
+  }
   return 0;
 }
 
 void Futexes::remove(Waiter& waiter)
 {
-  const auto queue = queues_.find(waiter.word);
+  const auto queue = queues_.find(waiter.place);
   if (queue == queues_.end())
     return;
   std::erase(queue->second, &waiter);
@@ -117,11 +152,11 @@ void Futexes::remove(Waiter& waiter)
     queues_.erase(queue);
 }
 
-std::int64_t Futexes::wake(std::uint32_t* word, std::uint32_t most, std::uint32_t bits)
+std::int64_t Futexes::wake(const Place& place, std::uint32_t most, std::uint32_t bits)
 {
   if (bits == 0)
     return -EINVAL;
-  const auto queue = queues_.find(word);
+  const auto queue = queues_.find(place);
   if (queue == queues_.end())
     return 0;
   std::uint32_t woken = 0;
@@ -138,7 +173,7 @@ std::int64_t Futexes::wake(std::uint32_t* word, std::uint32_t most, std::uint32_
   return woken;
 }
 
-std::int64_t Futexes::requeue(std::uint32_t* from, std::uint32_t* to, std::uint32_t wake_most, std::uint32_t move_most)
+std::int64_t Futexes::requeue(const Place& from, const Place& to, std::uint32_t wake_most, std::uint32_t move_most)
 {
   const std::int64_t woken = wake(from, wake_most, FUTEX_BITSET_MATCH_ANY);
   const auto source = queues_.find(from);
@@ -151,15 +186,15 @@ std::int64_t Futexes::requeue(std::uint32_t* from, std::uint32_t* to, std::uint3
   if (source->second.empty())
     queues_.erase(source);
   for (Waiter* waiter : moving) {
-    waiter->word = to;
+    waiter->place = to;
     queues_[to].push_back(waiter);
   }
   return woken + static_cast<std::int64_t>(moved);
 }
 
 // futex(2), FUTEX_WAKE_OP: one word is changed and compared, then both are woken.
-std::int64_t Futexes::wake_op(std::uint32_t* word, std::uint32_t most, std::uint32_t* second, std::uint32_t second_most,
-                              std::uint32_t encoded)
+std::int64_t Futexes::wake_op(const Thread& thread, const Place& place, std::uint32_t most, const Place& second,
+                              std::uint32_t second_most, std::uint32_t encoded)
 {
   const auto sign_extended = [](std::uint32_t twelve_bits) {
     return static_cast<std::int32_t>(twelve_bits << 20) >> 20;
@@ -171,25 +206,30 @@ std::int64_t Futexes::wake_op(std::uint32_t* word, std::uint32_t most, std::uint
   if ((encoded >> 28 & FUTEX_OP_OPARG_SHIFT) != 0)
     operand = 1U << (operand & 31);
   std::uint32_t old = 0;
+  if (!load(thread, second.word, old))
+    return -EFAULT;
+  std::uint32_t changed = 0;
   switch (operation) {
   case FUTEX_OP_SET:
-    old = __atomic_exchange_n(second, operand, __ATOMIC_SEQ_CST);
+    changed = operand;
     break;
   case FUTEX_OP_ADD:
-    old = __atomic_fetch_add(second, operand, __ATOMIC_SEQ_CST);
+    changed = old + operand;
     break;
   case FUTEX_OP_OR:
-    old = __atomic_fetch_or(second, operand, __ATOMIC_SEQ_CST);
+    changed = old | operand;
     break;
   case FUTEX_OP_ANDN:
-    old = __atomic_fetch_and(second, ~operand, __ATOMIC_SEQ_CST);
+    changed = old & ~operand;
     break;
   case FUTEX_OP_XOR:
-    old = __atomic_fetch_xor(second, operand, __ATOMIC_SEQ_CST);
+    changed = old ^ operand;
     break;
   default:
     return -ENOSYS;
   }
+  if (!store(thread, second.word, changed))
+    return -EFAULT;
   const auto value = static_cast<std::int32_t>(old);
   bool holds = false;
   switch (comparison) {
@@ -214,40 +254,43 @@ std::int64_t Futexes::wake_op(std::uint32_t* word, std::uint32_t most, std::uint
   default:
     return -ENOSYS;
   }
-  return wake(word, most, FUTEX_BITSET_MATCH_ANY) + (holds ? wake(second, second_most, FUTEX_BITSET_MATCH_ANY) : 0);
+  return wake(place, most, FUTEX_BITSET_MATCH_ANY) + (holds ? wake(second, second_most, FUTEX_BITSET_MATCH_ANY) : 0);
 }
 
 // Priorities are not simulated, so a priority-inheritance lock is a lock whose word names the owner.
-std::int64_t Futexes::lock_pi(Thread& thread, std::uint32_t* word, bool may_wait, SimTime deadline)
+std::int64_t Futexes::lock_pi(Thread& thread, const Place& place, bool may_wait, SimTime deadline)
 {
-  const auto self = static_cast<std::uint32_t>(thread.donor.kernel_id());
-  const std::uint32_t current = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  const std::uint32_t self = thread.kernel_id;
+  std::uint32_t current = 0;
+  if (!load(thread, place.word, current))
+    return -EFAULT;
   if ((current & FUTEX_TID_MASK) == 0) {
-    __atomic_store_n(word, self | (current & FUTEX_OWNER_DIED) | (queues_.contains(word) ? FUTEX_WAITERS : 0U),
-                     __ATOMIC_RELEASE);
-    return 0;
+    const std::uint32_t waiters = queues_.contains(place) ? FUTEX_WAITERS : 0U;
+    return store(thread, place.word, self | (current & FUTEX_OWNER_DIED) | waiters) ? 0 : -EFAULT;
   }
   if ((current & FUTEX_TID_MASK) == self)
     return -EDEADLK;
   if (!may_wait)
     return -EAGAIN;
-  __atomic_fetch_or(word, FUTEX_WAITERS, __ATOMIC_SEQ_CST);
-  return block(thread, word, FUTEX_BITSET_MATCH_ANY, deadline); // unlock_pi hands it over
+  if (!store(thread, place.word, current | FUTEX_WAITERS))
+    return -EFAULT;
+  return block(thread, place, FUTEX_BITSET_MATCH_ANY, deadline, false); // unlock_pi hands it over
 }
 
-std::int64_t Futexes::unlock_pi(const Thread& thread, std::uint32_t* word)
+std::int64_t Futexes::unlock_pi(const Thread& thread, const Place& place)
 {
-  const auto self = static_cast<std::uint32_t>(thread.donor.kernel_id());
-  if ((__atomic_load_n(word, __ATOMIC_ACQUIRE) & FUTEX_TID_MASK) != self)
+  std::uint32_t current = 0;
+  if (!load(thread, place.word, current))
+    return -EFAULT;
+  if ((current & FUTEX_TID_MASK) != thread.kernel_id)
     return -EPERM;
-  const auto queue = queues_.find(word);
-  if (queue == queues_.end()) {
-    __atomic_store_n(word, 0U, __ATOMIC_RELEASE);
-    return 0;
-  }
-  const auto next = static_cast<std::uint32_t>(queue->second.front()->thread->donor.kernel_id());
-  __atomic_store_n(word, next | (queue->second.size() > 1 ? FUTEX_WAITERS : 0U), __ATOMIC_RELEASE);
-  wake(word, 1, FUTEX_BITSET_MATCH_ANY);
+  const auto queue = queues_.find(place);
+  if (queue == queues_.end())
+    return store(thread, place.word, 0) ? 0 : -EFAULT;
+  const std::uint32_t next = queue->second.front()->thread->kernel_id;
+  if (!store(thread, place.word, next | (queue->second.size() > 1 ? FUTEX_WAITERS : 0U)))
+    return -EFAULT;
+  wake(place, 1, FUTEX_BITSET_MATCH_ANY);
   return 0;
 }
 

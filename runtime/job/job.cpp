@@ -8,30 +8,31 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <map>
+#include <sstream>
 #include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "loader/namespace.h"
 #include "loader/private_copy.h"
 #include "loader/stub.h"
 #include "net_models/parameters.h"
+#include "runtime/cell/cell_process.h"
 #include "runtime/cli/usage_error.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/symbols.h"
-#include "runtime/engine/syscalls.h"
-#include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/dispatch.h"
+#include "runtime/job/channel.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/process.h"
-
-extern char** environ;
 
 namespace umwelt::job
 {
@@ -39,19 +40,10 @@ namespace umwelt::job
 namespace
 {
 
-constexpr int first_pid = 1000;            // of the simulated world
-constexpr int launcher_pid = 900;          // parent of a node's ranks
-constexpr int first_thread_id = 1'000'000; // of threads that are no main threads
-constexpr std::size_t smallest_stack = 8UL << 20;
-constexpr std::size_t largest_stack = 1UL << 30; // for "unlimited"
-constexpr unsigned most_background_rounds = 64;  // wake-ups of helper threads before a deadlock is called
-
-std::size_t stack_bytes()
-{
-  rlimit limit{};
-  getrlimit(RLIMIT_STACK, &limit);
-  return std::clamp<std::size_t>(limit.rlim_cur, smallest_stack, largest_stack);
-}
+constexpr int first_pid = 1000;                     // of the simulated world
+constexpr int launcher_pid = 900;                   // parent of a node's ranks
+constexpr std::size_t stand_in_stack = 256UL << 10; // of the actor for a thread in a cell; bytes
+constexpr unsigned most_background_rounds = 64;     // wake-ups of helper threads before a deadlock is called
 
 // A generator's first step (splitmix64) on seed and rank; never 0.
 std::uint64_t rank_seed(std::uint64_t seed, int rank)
@@ -79,6 +71,7 @@ net::Parameters nic_parameters(const cli::RunOptions& options)
 Job::Job(const Plan& plan, loader::PrivateFolder& folder)
     : plan_(plan), folder_(folder), cores_(scheduler_, plan_.platform->node_count()),
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
+      own_process_(*this, scheduler_, cpu_, plan_.process_argv),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())), counter_(ranks_),
       keys_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()), progress_(stderr)
 {
@@ -89,6 +82,7 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
   scheduler_.on_stall = [this] { return stalled(); };
   scheduler_.external_pending = [this] { return model_->external_pending(); };
   scheduler_.advance_external = [this](SimTime limit) { return model_->advance_external(limit); };
+  scheduler_.await_absent = [this](SimTime next) { return await_absent(next); };
   scheduler_.on_beat = [this] { progress_.update(timeline_.now(), timeline_.fired()); };
   make_ranks();
 }
@@ -108,7 +102,7 @@ void Job::make_ranks()
   for (std::size_t i = 0; i < plan_.programs.size(); ++i) {
     const loader::Program& program = plan_.programs[i].program;
     const std::string& folder = plan_.programs[i].folder;
-    folders_.push_back(std::make_shared<Folder>(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
+    folders_.push_back(std::make_shared<world::Folder>(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
     if (folders_.back()->fd() < 0)
       throw cli::UsageError("-wdir " + folder, "a folder", std::strerror(errno), "create it or name another");
     const std::string base = fmt::format("{}/{}", copies, i);
@@ -122,10 +116,19 @@ void Job::make_ranks()
     copies_.push_back(base + "/stub.so");
     loader::write_stub(copies_.back(), needed);
   }
+  plan_cells();
   for (std::size_t i = 0; i < plan_.placement.ranks.size(); ++i) {
-    ranks_.push_back(std::make_unique<Rank>(*this, static_cast<int>(i)));
+    umw_gate& gate = cells_ ? cells_->board().gate(static_cast<unsigned>(i)) : gates_[i];
+    ranks_.push_back(std::make_unique<Rank>(*this, static_cast<int>(i), gate));
     make_rank(*ranks_.back());
   }
+  for (std::size_t i = 0; i < plan_.cells.size(); ++i)
+    for (const unsigned rank : plan_.cells[i])
+      ranks_[rank]->carrier = static_cast<unsigned>(i);
+  if (cells_)
+    start_cells();
+  for (const auto& rank : ranks_)
+    seat(*rank);
   running_ = ranks_.size();
   std::vector<std::uint32_t> nodes;
   for (const auto& rank : ranks_)
@@ -141,9 +144,9 @@ void Job::make_rank(Rank& rank)
   const platform::Node& node = plan_.platform->node(place.node);
   rank.program = place.program;
   rank.node = place.node;
-  rank.speed = node.speed;
-  rank.argv = program.program.argv;
-  rank.program_path = program.program.path;
+  rank.world.speed = node.speed;
+  rank.world.argv = program.program.argv;
+  rank.world.program_path = program.program.path;
   rank.session_folder = fmt::format("{}/session/{}", folder_.path(), place.node);
   std::filesystem::create_directories(rank.session_folder);
   std::size_t app_ranks = 0;
@@ -172,8 +175,8 @@ void Job::make_rank(Rank& rank)
   const std::string& host = plan_.placement.hostnames[place.node];
   host.copy(gate.host_name, UMW_HOST_NAME_MAX);
   std::snprintf(gate.job_name, sizeof gate.job_name, "umwelt");
-  gate.program = rank.program_path.c_str();
-  gate.argv0 = rank.argv.front().c_str();
+  gate.program = rank.world.program_path.c_str();
+  gate.argv0 = rank.world.argv.front().c_str();
   gate.local_peers = rank.local_peers.c_str();
   gate.node_list = node_list_.c_str();
   gate.session_folder = rank.session_folder.c_str();
@@ -191,12 +194,14 @@ void Job::make_rank(Rank& rank)
 
   rank.pmi = std::make_unique<PmiSocket>(
       rank, bootstrap::PmiFacts{fmt::format("kvs_{}", gate.job_name), plan_.placement.ranks.size(), gate.app}, keys_);
-  rank.folder = folders_[place.program];
-  rank.environment = program.environment;
-  add_launcher_variables(rank.environment, rank);
+  rank.world.folder = folders_[place.program];
+  rank.world.stub = copies_[place.program];
+  rank.world.linked_at = program.program.linked_at;
+  rank.world.environment = program.environment;
+  add_launcher_variables(rank.world.environment, rank);
   if (program.folder != std::filesystem::current_path())
-    set_variable(rank.environment, "PWD", program.folder);
-  rank.environment.push_back(fmt::format("{}={:x}", UMW_GATE_VARIABLE, reinterpret_cast<std::uintptr_t>(&gate)));
+    set_variable(rank.world.environment, "PWD", program.folder);
+  rank.world.environment.push_back(fmt::format("{}={:x}", UMW_GATE_VARIABLE, reinterpret_cast<std::uintptr_t>(&gate)));
 
   const std::array<std::pair<const char*, std::string>, 4> facts = {
       {{"umwelt.host", host},
@@ -205,75 +210,218 @@ void Job::make_rank(Rank& rank)
        {"umwelt.app", fmt::format("{}", gate.app)}}};
   for (const auto& [key, value] : facts)
     keys_.tell(index, key, value);
+}
 
+// After the cells have been forked: what follows is the runtime's alone.
+void Job::seat(Rank& rank)
+{
+  const cli::RankPlace& place = plan_.placement.ranks[static_cast<std::size_t>(rank.index)];
   processes_.push_back(std::make_unique<portals::Process>(fabric_, place.node, static_cast<std::uint32_t>(rank.index),
-                                                          static_cast<ptl_uid_t>(getuid())));
+                                                          static_cast<ptl_uid_t>(getuid()),
+                                                          portals::Memory(cells_ ? cells_->pid(rank.carrier) : 0)));
   rank.portals = processes_.back().get();
   std::vector<unsigned> cores;
-  for (unsigned core = 0; core < node.cores; ++core)
+  for (unsigned core = 0; core < plan_.platform->node(place.node).cores; ++core)
     if (!plan_.options.bound || (core >= place.core && core < place.core + place.cores))
       cores.push_back(core);
   Thread& main = add_thread(rank, cores);
-  main.tid = gate.pid;
+  main.tid = rank.gate.pid;
   main.core = place.core;
-  main.actor = &scheduler_.spawn(
-      rank.title(), [this, &rank] { live(rank); }, stack_bytes());
+  if (main.here != nullptr)
+    main.actor = main.here->fiber = &scheduler_.spawn(
+        rank.title(),
+        [this, &main] {
+          main.rank.leave();
+          own_process_.live(*main.here);
+        },
+        world::main_stack());
+  else
+    main.actor = &scheduler_.spawn(
+        rank.title(), [&main] { main.channel->live(); }, stand_in_stack);
   main.actor->owner = &main;
+}
+
+// --- cells -----------------------------------------------------------------------------------------------------------
+
+void Job::plan_cells()
+{
+  const auto ranks = static_cast<unsigned>(plan_.placement.ranks.size());
+  if (plan_.cells.empty()) {
+    gates_.resize(ranks);
+    loaders_.resize(1);
+    return;
+  }
+  const auto count = static_cast<unsigned>(plan_.cells.size());
+  cells_ = std::make_unique<cell::Cells>(count, ranks, plan_.options.jobs);
+  channels_.resize(count, std::vector<Channel*>(cell::slots_per_cell));
+  loaders_.resize(count);
+  staying_.resize(count);
+}
+
+void Job::start_cells()
+{
+  std::vector<std::vector<cell::CellProcess::Seat>> seats(plan_.cells.size());
+  for (const auto& rank : ranks_)
+    seats[rank->carrier].push_back({&rank->world, *cells_->take_slot(rank->carrier)});
+  cells_->start([this, &seats](unsigned index) {
+    for (const auto& rank : ranks_) {
+      rank->pmi->keep(rank->carrier == index ? PmiSocket::End::of_rank : PmiSocket::End::none);
+      if (rank->carrier != index)
+        for (const int fd : rank->gate.standard_fds)
+          close(fd);
+    }
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = std::min<rlim_t>(plan_.descriptors * plan_.cells[index].size(), limit.rlim_max);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    cell::CellProcess process(*cells_, index, cpu_, plan_.process_argv);
+    process.run(seats[index], plan_.options.quantum);
+  });
+  // Container runtimes and security modules may forbid it.
+  std::uint32_t version = 0;
+  if (!portals::Memory(cells_->pid(0)).read(&version, &plan_, sizeof version))
+    throw loader::Refusal(
+        loader::Refusal::Kind::not_runnable,
+        fmt::format(
+            "ranks in cells: expected to reach their memory with process_vm_readv(2), got: {}. Next step: run with "
+            "the capability SYS_PTRACE (docker run --cap-add SYS_PTRACE), or with at most 15 ranks and "
+            "--cells 0",
+            std::strerror(errno)));
+  for (const auto& rank : ranks_) {
+    rank->pmi->keep(PmiSocket::End::of_runtime);
+    for (const int fd : rank->gate.standard_fds)
+      close(fd);
+  }
+}
+
+void Job::connect(Channel& channel)
+{
+  channels_[channel.cell()][channel.slot()] = &channel;
+}
+
+void Job::disconnect(const Channel& channel)
+{
+  Channel*& entry = channels_[channel.cell()][channel.slot()];
+  if (entry == &channel)
+    entry = nullptr;
+}
+
+void Job::begin_absence(Channel& channel)
+{
+  absent_.push_back(&channel);
+  ++scheduler_.absent;
+}
+
+void Job::end_absence(Channel& channel)
+{
+  std::erase(absent_, &channel);
+  --scheduler_.absent;
+}
+
+bool Job::hear_from_cells(std::int64_t nanoseconds)
+{
+  const auto arrived = [this](unsigned cell, unsigned slot) {
+    if (Channel* channel = channels_[cell][slot])
+      channel->arrive();
+  };
+  bool any = cells_->collect(arrived);
+  if (!any && nanoseconds > 0) {
+    cells_->wait(nanoseconds);
+    any = cells_->collect(arrived);
+  }
+  if (const auto death = cells_->death()) {
+    cell_died(*death);
+    return true;
+  }
+  return any;
+}
+
+// Time may go on to `next` if no burst that is under way can end before.
+bool Job::await_absent(SimTime next)
+{
+  constexpr std::int64_t longest = 100'000'000; // ns; a request of the user may have come in between
+  constexpr std::int64_t shortest = 20'000;
+  if (hear_from_cells(0))
+    return true;
+  SimTime first = sim::never;
+  for (Channel* channel : absent_)
+    first = std::min(first, channel->earliest(next));
+  if (next != sim::never && first >= next)
+    return false;
+  hear_from_cells(next == sim::never ? longest : std::clamp((next - first) / sim::nanosecond, shortest, longest));
+  return true;
+}
+
+void Job::cell_died(const cell::Cells::Death& death)
+{
+  const bool killed = WIFSIGNALED(death.status);
+  const int number = killed ? WTERMSIG(death.status) : WEXITSTATUS(death.status);
+  const std::string how = killed ? fmt::format("was killed by signal {} ({})", number, strsignal(number))
+                                 : fmt::format("ended with exit code {}", number);
+  std::string text;
+  std::string first;
+  for (const unsigned index : plan_.cells[death.cell]) {
+    Rank& rank = *ranks_[index];
+    if (rank.phase == Rank::Phase::ended)
+      continue;
+    rank.end.signal = killed ? number : 0;
+    rank.end.status = killed ? 0 : number;
+    if (first.empty())
+      first = rank.title();
+    text += fmt::format("  {}, pid {}: {}last heard of in {}\n", rank.title(), rank.gate.pid,
+                        rank.phase == Rank::Phase::loading ? "starting, " : "", rank.main().last_call);
+  }
+  const std::string next_step =
+      killed && number == SIGKILL
+          ? "Next step: if nobody killed it, it was short of memory (`dmesg | grep -i oom`): fewer ranks, or a machine "
+            "with more"
+          : "Next step: look at what it printed last";
+  fail(killed ? cli::exit_code::signalled + number : cli::exit_code::failure,
+       fmt::format("the process of {} {}", first, how),
+       fmt::format("the process (cell {}) of {} rank{} {} at {}; the job is ended\n{}{}", death.cell,
+                   plan_.cells[death.cell].size(), plan_.cells[death.cell].size() == 1 ? "" : "s", how, simulated_now(),
+                   text, next_step));
+}
+
+// Backtraces of threads in cells, by cell and slot.
+std::vector<std::vector<std::string>> Job::reports_of_cells()
+{
+  std::vector<std::vector<std::string>> reports;
+  for (unsigned index = 0; cells_ && index < cells_->count(); ++index) {
+    std::vector<std::string>& texts = reports.emplace_back(cell::slots_per_cell);
+    std::istringstream report(cells_->report(index));
+    std::size_t slot = 0;
+    for (std::string line; std::getline(report, line);)
+      if (!line.starts_with(' '))
+        slot = std::min<std::size_t>(std::strtoul(line.c_str(), nullptr, 10), cell::slots_per_cell - 1);
+      else
+        texts[slot] += line + '\n';
+  }
+  return reports;
 }
 
 // --- life of a rank --------------------------------------------------------------------------------------------------
 
-void Job::live(Rank& rank)
+void Job::loaded()
 {
-  load(rank);
-  std::vector<char*> argv;
-  for (std::string& word : rank.argv)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
-  rank.leave();
-  loader::enter_program(rank.objects.program(), static_cast<int>(rank.argv.size()), argv.data(), rank.envp.data(),
-                        rank.program_path.c_str(), rank.main().donor.thread_pointer(), engine::detail::have_fsgsbase);
-}
-
-void Job::load(Rank& rank)
-{
-  lock_loader(rank);
-  for (std::string& entry : rank.environment)
-    rank.envp.push_back(entry.data());
-  rank.envp.push_back(nullptr);
-  // ld.so hands constructors the process's own arguments and environment.
-  char** const own_environment = environ;
-  char* const own_name = plan_.process_argv[0];
-  plan_.process_argv[0] = rank.argv.front().data();
-  environ = rank.envp.data();
-  rank.leave();
-  std::string error;
-  {
-    const engine::Excursion excursion(rank.main().donor.thread_pointer());
-    error = rank.objects.load(copies_[rank.program].c_str());
-  }
-  environ = own_environment;
-  plan_.process_argv[0] = own_name;
-  unlock_loader(rank);
-  if (!error.empty()) {
-    fail(cli::exit_code::refused, "a program could not be loaded",
-         fmt::format("{}: {} cannot be loaded: {}. Next step: `ldd {}`; if the libraries are there, `umwelt doctor`",
-                     rank.title(), rank.argv.front(), error, rank.program_path));
-    abandon();
-  }
-  cpu_.skip(); // files were read
-  diagnose::add_objects(rank.objects.objects());
-  for (const loader::CodeRange& code : rank.objects.uninterruptible())
-    slices_->protect(code.begin, code.end);
   if (++loaded_ == ranks_.size() && !plan_.options.keep_temps) {
     std::error_code ignored;
     std::filesystem::remove_all(folder_.path() + "/load", ignored);
   }
 }
 
+void Job::not_loaded(Rank& rank, const char* message)
+{
+  fail(cli::exit_code::refused, "a program could not be loaded",
+       fmt::format("{}: {} cannot be loaded: {}. Next step: `ldd {}`; if the libraries are there, `umwelt doctor`",
+                   rank.title(), rank.world.argv.front(), message, rank.world.program_path));
+  abandon();
+}
+
 void Job::started(Rank& rank)
 {
   rank.phase = Rank::Phase::running;
+  rank.gate.running = 1;
 }
 
 void Job::finish(Rank& rank)
@@ -282,6 +430,7 @@ void Job::finish(Rank& rank)
   rank.finished = timeline_.now();
   rank.portals->detach();
   rank.pmi->close();
+  rank.timers.stop();
   rank.output->pass_on(true);
   --running_;
   polling_.progress();
@@ -294,6 +443,8 @@ void Job::leave_world(Rank& rank)
     if (thread->actor != scheduler_.current()) {
       cores_.at(rank.node, thread->core).forget(*thread->actor);
       futexes_.forget(*thread);
+      if (thread->channel)
+        thread->channel->close();
       scheduler_.kill(*thread->actor);
     }
   scheduler_.end_current();
@@ -316,21 +467,16 @@ void Job::exited(Rank& rank, int status)
   leave_world(rank);
 }
 
-void Job::died(Rank& rank, int signal, const siginfo_t* information, const ucontext_t* context)
+void Job::died(Rank& rank, int signal, const char* report)
 {
   rank.end.signal = signal;
-  std::string what =
-      fmt::format("{}, pid {}, died of signal {} ({})", rank.title(), rank.gate.pid, signal, strsignal(signal));
-  if (information != nullptr && (signal == SIGSEGV || signal == SIGBUS))
-    what += fmt::format(" at address {}", information->si_addr);
-  const std::string ending = what;
-  what += fmt::format(", {}, {}\n", rank.phase == Rank::Phase::loading ? "in a constructor, before main" : "running",
-                      simulated_now());
-  const engine::Actor* actor = scheduler_.current();
-  if (information != nullptr && actor != nullptr && actor->stack().guards(information->si_addr))
-    what += fmt::format("    its stack of {} MiB is used up. Next step: ulimit -s with a larger value, or unlimited\n",
-                        actor->stack().size() >> 20);
-  what += context != nullptr ? diagnose::backtrace_of(*context) : diagnose::backtrace_here();
+  const std::string_view text = report;
+  const std::size_t end = text.find('\n');
+  const std::string ending = fmt::format("{}, pid {}, died of signal {} ({}){}", rank.title(), rank.gate.pid, signal,
+                                         strsignal(signal), text.substr(0, end));
+  std::string what = fmt::format("{}, {}, {}{}", ending,
+                                 rank.phase == Rank::Phase::loading ? "in a constructor, before main" : "running",
+                                 simulated_now(), text.substr(end));
   what.pop_back();
   finish(rank);
   fail(cli::exit_code::signalled + signal, ending, what);
@@ -375,8 +521,10 @@ void Job::fence(Rank& rank)
 {
   rank.in_fence = true;
   arrive_at_fence(rank);
-  while (rank.in_fence)
+  while (rank.in_fence) {
     rank.wait(sim::never);
+    rank.act_on_signals();
+  }
 }
 
 void Job::arrive_at_fence(Rank& rank)
@@ -396,31 +544,22 @@ void Job::fence_over()
   }
 }
 
-void Job::lock_loader(Rank& rank)
+void Job::wait_for_loader(Rank& rank, std::uint64_t seen)
 {
-  if (loader_owner_ == &rank) {
-    ++loader_depth_;
+  Loader& loader = loaders_[rank.carrier];
+  if (loader.releases > seen)
     return;
-  }
-  while (loader_owner_ != nullptr) {
-    loader_queue_.push_back(&rank);
-    rank.wait(sim::never);
-    std::erase(loader_queue_, &rank);
-  }
-  loader_owner_ = &rank;
-  loader_depth_ = 1;
-  for (const auto& other : ranks_)
-    for (const auto& thread : other->threads)
-      thread->donor.end_look_up();
+  loader.queue.push_back(&rank);
+  rank.wait(sim::never);
+  std::erase(loader.queue, &rank);
 }
 
-void Job::unlock_loader(Rank& rank)
+void Job::loader_released(Rank& rank, std::uint64_t count)
 {
-  if (loader_owner_ != &rank || --loader_depth_ > 0)
-    return;
-  loader_owner_ = nullptr;
-  if (!loader_queue_.empty())
-    loader_queue_.front()->notify_all();
+  Loader& loader = loaders_[rank.carrier];
+  loader.releases = std::max(loader.releases, count);
+  if (!loader.queue.empty())
+    loader.queue.front()->notify_all();
 }
 
 std::string Job::new_stub_path()
@@ -438,6 +577,17 @@ Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
     users[other->core] += !other->ended();
   thread->core = *std::min_element(allowed.begin(), allowed.end(),
                                    [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
+  if (cells_) {
+    const auto main_slot = static_cast<unsigned>(
+        std::find(plan_.cells[rank.carrier].begin(), plan_.cells[rank.carrier].end(), rank.index) -
+        plan_.cells[rank.carrier].begin());
+    const auto slot = rank.threads.empty() ? main_slot : cells_->take_slot(rank.carrier);
+    if (!slot)
+      throw std::system_error(EAGAIN, std::generic_category(), "slot of a thread");
+    thread->channel = std::make_unique<Channel>(*thread, rank.carrier, *slot);
+  } else {
+    thread->here = &own_process_.add_thread(rank.world);
+  }
   rank.threads.push_back(std::move(thread));
   return *rank.threads.back();
 }
@@ -448,21 +598,25 @@ int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::
   const std::size_t before = rank.threads.size();
   try {
     Thread& thread = add_thread(rank, allowed);
-    thread.tid = first_thread_id + thread_ids_++;
-    const std::uintptr_t thread_pointer = thread.donor.thread_pointer();
-    thread.actor = &scheduler_.spawn(
-        fmt::format("{} thread {}", rank.title(), thread.number),
-        [this, &rank, start, argument, thread_pointer] {
-          rank.leave();
-          const engine::Excursion excursion(thread_pointer, dispatches(rank));
-          start(argument);
-        },
-        std::max(bytes, smallest_stack));
+    thread.tid = UMW_FIRST_THREAD_ID + thread_ids_++;
+    thread.blocked = rank.running().blocked; // pthread_create(3)
+    const std::string name = fmt::format("{} thread {}", rank.title(), thread.number);
+    if (thread.here != nullptr) {
+      id = static_cast<std::uint64_t>(thread.here->donor.id());
+      thread.actor = thread.here->fiber = &scheduler_.spawn(
+          name,
+          [this, &thread, start, argument] {
+            thread.rank.leave();
+            own_process_.live(*thread.here, start, argument);
+          },
+          std::max(bytes, world::smallest_stack));
+    } else { // the cell has said the id, and is to know the slot
+      rank.running().channel->tell_slot(thread.channel->slot());
+      thread.actor = &scheduler_.spawn(
+          name, [&thread] { thread.channel->live(); }, stand_in_stack);
+    }
+    thread.id = id;
     thread.actor->owner = &thread;
-    if (!dispatching_ && engine::have_syscall_dispatch())
-      dispatching_ = engine::enable_syscall_dispatch();
-    id = static_cast<std::uint64_t>(thread.donor.id());
-    cpu_.skip(); // starting the donor waits for the kernel: that is not missing from the next burst
   } catch (const std::exception&) {
     rank.threads.resize(before);
     return -EAGAIN;
@@ -474,13 +628,15 @@ void Job::end_thread(Rank& rank)
 {
   ++rank.gate.wakes;
   rank.notify_all();
+  if (const auto& channel = rank.running().channel)
+    cells_->give_slot(channel->cell(), channel->slot());
   scheduler_.end_current();
 }
 
 void Job::join_thread(Rank& rank, std::uint64_t id)
 {
   for (std::size_t i = 0; i < rank.threads.size(); ++i)
-    if (static_cast<std::uint64_t>(rank.threads[i]->donor.id()) == id)
+    if (rank.threads[i]->number > 0 && rank.threads[i]->id == id)
       while (!rank.threads[i]->ended())
         rank.wait(sim::never);
 }
@@ -526,21 +682,13 @@ Thread* Job::find_thread(Rank& rank, std::int32_t tid)
   return nullptr;
 }
 
-void Job::change_folder(const std::shared_ptr<Folder>& folder)
+// One of its own: the program may close what it has.
+int Job::descriptor_of(const Rank& rank, int fd)
 {
-  if (fchdir(folder->fd()) == 0)
-    current_folder_ = folder;
-}
-
-int Job::change_directory(Rank& rank, const char* path, int fd)
-{
-  use_folder_of(rank);
-  auto folder = std::make_shared<Folder>(path != nullptr ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)
-                                                         : openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (folder->fd() < 0 || fchdir(folder->fd()) != 0)
-    return -errno;
-  rank.folder = current_folder_ = std::move(folder);
-  return 0;
+  if (cells_)
+    return cells_->descriptor_of(rank.carrier, fd);
+  const int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  return own < 0 ? -errno : own;
 }
 
 void Job::warn(const Rank& rank, const std::string& text)
@@ -572,6 +720,60 @@ void Job::say(const std::string& text)
   fmt::print(stderr, "umwelt: {}\n", text);
 }
 
+world::Thread* OwnProcess::running() const
+{
+  const engine::Actor* actor = job_.scheduler().current();
+  return actor != nullptr ? static_cast<Thread*>(actor->owner)->here : nullptr;
+}
+
+void OwnProcess::request(world::Thread& thread, std::uint32_t operation, void* arguments)
+{
+  const SimTime measured = end_burst(thread);
+  Rank& rank = *job_.current();
+  if (gate::serve(rank, operation, arguments, measured))
+    job_.scheduler().yield();
+  rank.leave();
+}
+
+void OwnProcess::on_request(int signal, const ucontext_t* context)
+{
+  if (job_.scheduler().stopping() && context == nullptr)
+    _exit(cli::exit_code::signalled + signal); // asked twice: the runtime does not come round
+  job_.interrupt(signal, context);
+  alarm(1); // the second request, should the first not be heeded
+  if (context != nullptr)
+    job_.abandon();
+}
+
+void OwnProcess::on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context)
+{
+  job_.failed(signal, information, context);
+}
+
+// The runtime's state can no longer be trusted, so only a message and the way out. What is left on disk the janitor removes.
+void Job::failed(int signal, const siginfo_t& information, const ucontext_t& context)
+{
+  static bool reporting = false;
+  if (std::exchange(reporting, true))
+    _exit(cli::exit_code::failure);
+  const Rank* rank = current();
+  if (signal == SIGPIPE)
+    _exit(cli::exit_code::signalled + SIGPIPE);
+  if (rank != nullptr && (signal == SIGSEGV || signal == SIGBUS))
+    fmt::print(
+        stderr,
+        "umwelt: {} died of signal {} ({}) while the simulated NIC or runtime worked on its memory in {}: address {} "
+        "is not accessible. Next step: check the buffers passed to that call; if they are right, this is a bug of "
+        "Umwelt\n{}",
+        rank->title(), signal, strsignal(signal), rank->last_call(), information.si_addr,
+        diagnose::backtrace_of(context));
+  else
+    fmt::print(stderr, "umwelt: the simulation itself failed with signal {} ({}): a bug of Umwelt\n{}", signal,
+               strsignal(signal), diagnose::backtrace_of(context));
+  std::fflush(stderr);
+  _exit(rank != nullptr && signal == SIGSEGV ? cli::exit_code::signalled + signal : cli::exit_code::failure);
+}
+
 void Job::interrupt(int signal, const ucontext_t* context)
 {
   interrupted_ = signal;
@@ -586,6 +788,7 @@ void Job::interrupt(int signal, const ucontext_t* context)
 std::string Job::where_everyone_is()
 {
   std::string text;
+  const std::vector<std::vector<std::string>> reports = reports_of_cells();
   for (const auto& rank : ranks_) {
     if (rank->phase == Rank::Phase::ended) {
       text += fmt::format("  {}: ended at {:.6f} s\n", rank->title(), sim::to_seconds(rank->finished));
@@ -602,7 +805,10 @@ std::string Job::where_everyone_is()
       text += fmt::format("  {}{}: in {} since {:.6f} s{}\n", rank->title(),
                           thread->number > 0 ? fmt::format(" thread {}", thread->number) : "", thread->last_call,
                           sim::to_seconds(since), poll.parked ? ", polling" : "");
-      scheduler_.visit(*thread->actor, [&text] { text += diagnose::backtrace_here(); });
+      if (thread->channel)
+        text += reports[thread->channel->cell()][thread->channel->slot()];
+      else
+        scheduler_.visit(*thread->actor, [&text] { text += diagnose::backtrace_here(); });
     }
   }
   return text;
@@ -637,11 +843,11 @@ bool Job::stalled()
 
 Outcome Job::run()
 {
-  slices_ = std::make_unique<Slices>(*this, plan_.options.quantum);
+  if (!cells_)
+    own_process_.begin(plan_.options.quantum);
   scheduler_.run();
-  slices_.reset();
-  if (dispatching_)
-    engine::disable_syscall_dispatch();
+  if (!cells_)
+    own_process_.end();
   if (!over_ && interrupted_ != 0) {
     over_ = true;
     if (interrupted_ == SIGALRM) {
@@ -659,6 +865,8 @@ Outcome Job::run()
     if (rank->phase != Rank::Phase::ended && rank->main().actor->state() == engine::Actor::State::blocked)
       rank->tell_trace(observe::RankState::waiting, rank->main().actor->blocked_since(), end_of_time());
   progress_.erase();
+  if (cells_)
+    cells_->stop();
   for (const auto& rank : ranks_)
     rank->output->pass_on(true);
   return outcome_;
@@ -694,12 +902,14 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     record.simulated = std::max(record.simulated, entry.finished);
     record.ranks.push_back(std::move(entry));
   }
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   record.host.wall_seconds = wall_seconds;
-  record.host.cpu_seconds = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                            1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  record.host.peak_resident_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  for (const rusage& usage : {own, cells_ ? cells_->usage() : rusage{}}) {
+    record.host.cpu_seconds += static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                               1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    record.host.peak_resident_bytes += static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  }
   return record;
 }
 

@@ -15,21 +15,44 @@
 #include "runtime/bootstrap/fence.h"
 #include "runtime/bootstrap/keys.h"
 #include "runtime/bootstrap/pmi.h"
+#include "runtime/cell/cells.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/cores.h"
-#include "runtime/job/cpu.h"
 #include "runtime/job/futexes.h"
 #include "runtime/job/message_counter.h"
 #include "runtime/job/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
 #include "runtime/job/rank.h"
-#include "runtime/job/slices.h"
 #include "runtime/observe/progress.h"
 #include "runtime/portals/fabric.h"
+#include "runtime/world/carrier.h"
 
 namespace umwelt::job
 {
+
+class Channel;
+class Job;
+
+// The runtime's own process as one that carries ranks: their requests are served at once.
+class OwnProcess final : public world::Carrier
+{
+public:
+  OwnProcess(Job& job, engine::Scheduler& scheduler, world::Cpu& cpu, char** process_argv)
+      : Carrier(scheduler, cpu, process_argv), job_(job)
+  {
+  }
+  void begin(SimTime quantum) { begin_slices(quantum); }
+  void end() { end_slices(); }
+
+  [[nodiscard]] world::Thread* running() const override;
+  void request(world::Thread& thread, std::uint32_t operation, void* arguments) override;
+  void on_request(int signal, const ucontext_t* context) override;
+  [[noreturn]] void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) override;
+
+private:
+  Job& job_;
+};
 
 struct Outcome {
   int exit_code = 0;
@@ -51,11 +74,11 @@ public:
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] engine::Scheduler& scheduler() { return scheduler_; }
-  [[nodiscard]] Cpu& cpu() { return cpu_; }
+  [[nodiscard]] world::Cpu& cpu() { return cpu_; }
   [[nodiscard]] Cores& cores() { return cores_; }
   [[nodiscard]] Futexes& futexes() { return futexes_; }
-  [[nodiscard]] bool running() const { return slices_ != nullptr; }
-  [[nodiscard]] Slices& slices() { return *slices_; }
+  [[nodiscard]] world::Carrier& carrier() { return own_process_; }
+  [[nodiscard]] cell::Cells* cells() { return cells_.get(); } // null: the runtime's own process carries all ranks
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
@@ -65,28 +88,25 @@ public:
   // --- services of the gate ---
   void fence(Rank& rank);           // returns when all ranks have arrived
   void arrive_at_fence(Rank& rank); // returns at once
-  void lock_loader(Rank& rank);
-  void unlock_loader(Rank& rank);
-  [[nodiscard]] bool loading(const Rank& rank) const { return loader_owner_ == &rank; }
+  void wait_for_loader(Rank& rank, std::uint64_t seen);
+  void loader_released(Rank& rank, std::uint64_t count);
   [[nodiscard]] std::string new_stub_path();
   int create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t stack_bytes, std::uint64_t& id);
   [[noreturn]] void end_thread(Rank& rank);
   void join_thread(Rank& rank, std::uint64_t id);
-  // Whether the rank's own system calls are to be dispatched (engine/syscalls.h): one that waits must not stop the others.
-  [[nodiscard]] bool dispatches(const Rank& rank) const { return dispatching_ && rank.threads.size() > 1; }
+  // A living thread of the rank; 0: the running one. Null: there is none.
+  [[nodiscard]] Thread* find_thread(Rank& rank, std::int32_t tid);
   // Cores a thread may use (tid 0: the calling one), as bits of the node's cores. Negative errno.
   int get_affinity(Rank& rank, std::int32_t tid, unsigned char* bits, std::size_t bytes);
   int set_affinity(Rank& rank, std::int32_t tid, const unsigned char* bits, std::size_t bytes);
-  // Makes the rank's working directory the process's.
-  void use_folder_of(const Rank& rank)
-  {
-    if (rank.folder != current_folder_)
-      change_folder(rank.folder);
-  }
-  int change_directory(Rank& rank, const char* path, int fd);
+  // A descriptor of the runtime for what `fd` is in the rank's process; a negative errno.
+  int descriptor_of(const Rank& rank, int fd);
+  void loaded();
+  [[noreturn]] void not_loaded(Rank& rank, const char* message);
   void started(Rank& rank);
   [[noreturn]] void exited(Rank& rank, int status);
-  [[noreturn]] void died(Rank& rank, int signal, const siginfo_t* information, const ucontext_t* context);
+  // `report`: the rest of the first line, then more lines.
+  [[noreturn]] void died(Rank& rank, int signal, const char* report);
   [[noreturn]] void aborted(Rank& rank, int status, const char* call, const char* message);
   void warn(const Rank& rank, const std::string& text); // once per text
   // -vv: a line for every call that reaches the runtime.
@@ -99,21 +119,36 @@ public:
   void interrupt(int signal, const ucontext_t* context);
   // Gives up the running rank for the main loop, after interrupt() or stop().
   [[noreturn]] void abandon();
+  // A fault of the runtime itself.
+  [[noreturn]] void failed(int signal, const siginfo_t& information, const ucontext_t& context);
+
+  // --- ranks in cells ---
+  void connect(Channel& channel);
+  void disconnect(const Channel& channel);
+  // The channel's actor is blocked until its thread has something to say.
+  void begin_absence(Channel& channel);
+  void end_absence(Channel& channel);
+  // Threads of the cell whose request waits to be served and that no other thread of it may overtake (umw_gate::stays).
+  [[nodiscard]] unsigned& staying(unsigned cell) { return staying_[cell]; }
+  // Lets those arrive who have something to say; waits for up to `nanoseconds` for somebody. False: nobody had.
+  bool hear_from_cells(std::int64_t nanoseconds);
 
 private:
   void make_ranks();
   void make_rank(Rank& rank);
-  [[nodiscard]] Thread* find_thread(Rank& rank, std::int32_t tid); // 0: the running one
+  void plan_cells();
+  void start_cells();
+  void seat(Rank& rank);
   Thread& add_thread(Rank& rank, const std::vector<unsigned>& allowed);
-  void live(Rank& rank);
-  void load(Rank& rank);
+  bool await_absent(SimTime next);
+  void cell_died(const cell::Cells::Death& death);
+  std::vector<std::vector<std::string>> reports_of_cells();
   [[noreturn]] void leave_world(Rank& rank);
   void finish(Rank& rank);
   void fence_over();
   void fail(int exit_code, const std::string& ending, const std::string& text);
   bool stalled();
   [[nodiscard]] std::string where_everyone_is();
-  void change_folder(const std::shared_ptr<Folder>& folder);
   void say(const std::string& text);
   [[nodiscard]] std::string simulated_now() const;
   [[nodiscard]] SimTime end_of_time() const { return std::min(ended_at_, timeline_.now()); }
@@ -124,13 +159,17 @@ private:
   engine::Scheduler scheduler_{timeline_};
   Cores cores_;
   Futexes futexes_;
-  std::unique_ptr<Slices> slices_; // while the job runs
-  bool dispatching_ = false;       // system calls of ranks with several threads come to the runtime
-  Cpu cpu_;
+  world::Cpu cpu_;
+  OwnProcess own_process_;
   Polling polling_{*this};
   PortalsHost host_{*this};
   portals::Fabric fabric_;
   std::unique_ptr<net::Model> model_;
+  std::unique_ptr<cell::Cells> cells_;
+  std::vector<umw_gate> gates_;                 // of ranks that are in no cell
+  std::vector<std::vector<Channel*>> channels_; // by cell and slot
+  std::vector<unsigned> staying_;               // by cell
+  std::vector<Channel*> absent_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<std::unique_ptr<portals::Process>> processes_;
   MessageCounter counter_;
@@ -145,13 +184,14 @@ private:
   std::set<std::string> warned_;
   std::vector<std::string> copies_; // stub of each program's private copy
   std::string node_list_;
-  Rank* loader_owner_ = nullptr;
-  unsigned loader_depth_ = 0;
-  std::vector<Rank*> loader_queue_;
+  struct Loader { // of each process that carries ranks
+    std::uint64_t releases = 0;
+    std::vector<Rank*> queue;
+  };
+  std::vector<Loader> loaders_;
   unsigned stubs_ = 0;
   int thread_ids_ = 0;
-  std::vector<std::shared_ptr<Folder>> folders_; // working directory each program starts in
-  std::shared_ptr<Folder> current_folder_;       // the process's
+  std::vector<std::shared_ptr<world::Folder>> folders_; // working directory each program starts in
   int null_fd_ = -1;
   std::size_t running_ = 0;
   std::size_t loaded_ = 0;

@@ -2,6 +2,7 @@
 // Everything a run needs to know before it starts.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,9 +28,11 @@ struct Plan {
   std::vector<ProgramPlan> programs;
   std::unique_ptr<platform::Platform> platform;
   cli::Placement placement;
-  std::unique_ptr<observe::Trace> trace; // null: not asked for
-  std::string shim;                      // path of libumwelt-preload.so
-  char** process_argv = nullptr;         // of this process: constructors of a rank are given it
+  std::vector<std::vector<unsigned>> cells; // ranks of each; none: all live in the runtime's own process
+  std::uint64_t descriptors = 0;            // that a program may have open
+  std::unique_ptr<observe::Trace> trace;    // null: not asked for
+  std::string shim;                         // path of libumwelt-preload.so
+  char** process_argv = nullptr;            // of this process: constructors of a rank are given it
 };
 
 } // namespace umwelt::job

@@ -45,6 +45,14 @@ void PmiSocket::close()
   own_ = -1;
 }
 
+void PmiSocket::keep(End end)
+{
+  if (end != End::of_rank)
+    ::close(rank_.gate.pmi_fd);
+  if (end != End::of_runtime)
+    close();
+}
+
 // Bytes that were sent and that no descriptor of the rank has read.
 bool PmiSocket::unread() const
 {

@@ -32,6 +32,9 @@ public:
   void fence_over();
   // The rank has ended; the runtime's end is closed.
   void close();
+  // Closes in this process what is not of its ends, once the rank is carried by another.
+  enum class End { none, of_rank, of_runtime };
+  void keep(End end);
 
 private:
   [[nodiscard]] bool unread() const;

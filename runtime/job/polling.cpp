@@ -54,16 +54,19 @@ bool Polling::empty(Rank& rank)
     poll.since = now;
   poll.empty += quick + 1;
   if (poll.empty <= patience) {
-    ++rank.statistics.polls_answered;
+    if (!poll.at_memory) // how often a loop is caught looking depends on when it was found out
+      ++rank.statistics.polls_answered;
     return false;
   }
+  if (rank.signal_due(rank.running()))
+    return true;
   SimTime deadline = sim::never;
   if (looked)
     deadline = now + std::clamp((now - poll.since) / step_fraction, shortest_step, longest_step);
   poll.idle = poll.idle || poll.empty > patience + quick + 1; // it has waited before
   poll.parked = deadline == sim::never;
   poll.let_go = false;
-  const bool woken = rank.wait(deadline, Rank::For::network);
+  const bool woken = poll.at_memory ? spin(rank, deadline) : rank.wait(deadline, Rank::For::network);
   poll.parked = false;
   poll.computed = false;
   // What the looking itself cost has gone by while it waited.
@@ -75,22 +78,37 @@ bool Polling::empty(Rank& rank)
 
 void Polling::park(Rank& rank, std::uint64_t seen)
 {
-  if (rank.changes != seen)
+  if (rank.gate.changes != seen || rank.signal_due(rank.running()))
     return;
   PollState& poll = rank.running().poll;
   const SimTime now = job_.scheduler().now();
   poll.since = now;
   poll.parked = poll.at_memory = true;
   poll.let_go = false;
-  rank.wait(sim::never, Rank::For::network);
+  spin(rank, sim::never);
   poll.parked = poll.at_memory = false;
   poll.computed = false;
   rank.statistics.polls_saved += static_cast<std::uint64_t>((job_.scheduler().now() - now) / poll_interval);
 }
 
+// Spinning is CPU time too, and a timer may count it.
+bool Polling::spin(Rank& rank, SimTime deadline)
+{
+  const SimTime left = rank.timers.cpu_left();
+  if (left == sim::never)
+    return rank.wait(deadline, Rank::For::network);
+  const SimTime begin = job_.scheduler().now();
+  const bool woken = rank.wait(std::min(deadline, begin + left), Rank::For::network);
+  rank.gate.clock.cpu_ps += job_.scheduler().now() - begin;
+  rank.timers.cpu_passed();
+  return woken;
+}
+
 void Polling::park_until_next(Rank& rank)
 {
   job_.scheduler().yield();
+  if (rank.signal_due(rank.running()))
+    return;
   const SimTime next = job_.scheduler().timeline().next();
   if (next != sim::never)
     rank.wait(next, Rank::For::network);

@@ -13,6 +13,8 @@
 
 #include <cstdint>
 
+#include "net_models/core/time.h"
+
 namespace umwelt::job
 {
 
@@ -49,6 +51,8 @@ public:
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
 private:
+  bool spin(Rank& rank, sim::SimTime deadline);
+
   Job& job_;
   unsigned rounds_ = 0;
   std::uint64_t steps_ = 0;

@@ -15,7 +15,12 @@ Rank& PortalsHost::rank_of(const portals::Process& process)
 
 bool PortalsHost::wait(portals::Process& process, sim::SimTime deadline)
 {
-  return rank_of(process).wait(deadline, Rank::For::network);
+  Rank& rank = rank_of(process);
+  if (rank.signal_due(rank.running()))
+    rank.act_on_signals();
+  const bool woken = rank.wait(deadline, Rank::For::network);
+  rank.act_on_signals();
+  return woken;
 }
 
 void PortalsHost::changed(portals::Process& process)

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "runtime/job/channel.h"
 #include "runtime/job/job.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
@@ -21,9 +23,14 @@ constexpr SimTime work = 5 * sim::microsecond;
 // A line written by one core is read by another: 60 to 110 ns within a socket of an EPYC 7763 (core-to-core latency).
 constexpr SimTime coherence = 80 * sim::nanosecond;
 constexpr SimTime longest_debt = 5 * sim::microsecond;
+constexpr SignalSet ignored_by_default = set_of(SIGCHLD) | set_of(SIGURG) | set_of(SIGWINCH) | set_of(SIGCONT);
 } // namespace
 
-Rank::Rank(Job& owner, int rank) : job(owner), index(rank)
+Rank::Rank(Job& owner, int rank, umw_gate& g)
+    : job(owner), index(rank), gate(g), world(g),
+      timers(owner.scheduler().timeline(), gate.clock.cpu_ps,
+             [this](const Timers::Notice& notice, std::uint64_t count) { return notify_of_timer(notice, count); }),
+      ignored_(ignored_by_default)
 {
 }
 
@@ -39,30 +46,30 @@ Thread& Rank::running() const
   return *static_cast<Thread*>(job.scheduler().current()->owner);
 }
 
-void Rank::enter(bool looks)
+void Rank::enter(bool looks, SimTime measured)
 {
   umw_clock& clock = gate.clock;
   Thread& thread = running();
   PollState& poll = thread.poll;
   const bool looked = clock.looks != poll.looks;
-  const SimTime burst = phase == Phase::loading ? 0 : job.cpu().burst(clock.burst_start, looked);
+  const SimTime burst = phase == Phase::loading ? 0 : job.cpu().charge(measured, looked);
   SimTime charge = clock.debt_ps;
   clock.debt_ps = 0;
   if (burst > 0) {
-    charge += static_cast<SimTime>(static_cast<double>(burst) / speed);
+    charge += static_cast<SimTime>(static_cast<double>(burst) / world.speed);
     poll.computed = poll.computed || burst >= work;
   }
   // What the program has seen of the time has passed, even if the burst turns out shorter (it was interrupted) or is dropped.
   charge = std::max(charge, clock.shown_ps - clock.now_ps);
-  ++statistics.crossings;
-  if (charge <= 0)
-    return;
-  // In a constructor ld.so's lock is held, and others must not run into it.
-  if (job.loading(*this) || (looks && charge < longest_debt)) {
-    clock.debt_ps = charge;
+  if (thread.channel)
+    thread.channel->release_gate();
+  if (charge > 0 && !loading() && gate.stays == 0 && !(looks && charge < longest_debt)) {
+    spend(observe::RankState::compute, charge);
     return;
   }
-  spend(observe::RankState::compute, charge);
+  if (thread.channel)
+    charge -= thread.channel->drop_burst();
+  clock.debt_ps = std::max<SimTime>(charge, 0);
 }
 
 void Rank::spend(observe::RankState state, SimTime time)
@@ -70,24 +77,10 @@ void Rank::spend(observe::RankState state, SimTime time)
   gate.clock.cpu_ps += time;
   (state == observe::RankState::compute ? statistics.compute : statistics.communication) += time;
   Thread& thread = running();
-  const SimTime begin = job.scheduler().now();
-  thread.spend(time);
+  const SimTime begin = thread.spend(time);
   if (thread.number == 0)
     tell_trace(state, begin, job.scheduler().now());
-}
-
-void Rank::pause_burst()
-{
-  if (!job.cpu().measured())
-    return;
-  const SimTime burst = job.cpu().burst(gate.clock.burst_start, true);
-  gate.clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / speed);
-}
-
-void Rank::resume_burst()
-{
-  job.cpu().skip();
-  gate.clock.burst_start = engine::BurstMeter::ticks();
+  timers.cpu_passed();
 }
 
 void Rank::tell_trace(observe::RankState state, SimTime from, SimTime to)
@@ -101,12 +94,19 @@ void Rank::leave()
   const Thread& thread = running();
   if (threads.size() > 1)
     notify_parked(thread); // what this thread has written may be what they look for
-  job.use_folder_of(*this);
   gate.core = static_cast<std::int32_t>(thread.core);
   gate.tid = thread.tid;
-  gate.kernel_tid = thread.donor.kernel_id();
+  gate.signal_due = signal_due(thread);
+  gate.blocked = thread.blocked;
   gate.clock.now_ps = job.scheduler().now();
-  gate.clock.burst_start = engine::BurstMeter::ticks();
+  if (thread.here != nullptr)
+    job.carrier().begin_burst(*thread.here);
+}
+
+void Rank::leave_standing()
+{
+  if (std::exchange(gate.stays, 0U) != 0 && job.cells() != nullptr)
+    job.cells()->wake(carrier);
 }
 
 template <class Block> bool Rank::wait_with(For what, Block block)
@@ -116,6 +116,7 @@ template <class Block> bool Rank::wait_with(For what, Block block)
   const SimTime begin = scheduler.now();
   if (threads.size() > 1)
     notify_parked(self);
+  leave_standing();
   waiting_.push_back({self.actor, what});
   const SimTime debt = std::exchange(gate.clock.debt_ps, 0); // this thread's own
   const bool woken = block(scheduler);
@@ -132,7 +133,7 @@ void Rank::notify_parked(const Thread& but)
 {
   if (but.poll.idle)
     return;
-  ++changes;
+  ++gate.changes;
   sim::Timeline& timeline = job.scheduler().timeline();
   for (const auto& thread : threads)
     if (thread->poll.parked && thread.get() != &but && !thread->look_again.pending())
@@ -141,7 +142,7 @@ void Rank::notify_parked(const Thread& but)
 
 void Rank::memory_changed()
 {
-  ++changes;
+  ++gate.changes;
   for (const auto& thread : threads)
     if (thread->poll.at_memory)
       job.scheduler().wake(*thread->actor);
@@ -156,6 +157,103 @@ bool Rank::wait_in_background(SimTime deadline)
 {
   return wait_with(For::anything,
                    [deadline](engine::Scheduler& scheduler) { return scheduler.block_in_background(deadline); });
+}
+
+bool Rank::send_signal(const siginfo_t& information, Thread* thread)
+{
+  const int signal = information.si_signo;
+  Thread* target = thread != nullptr ? thread : taker(signal);
+  // What is ignored is dropped at once, unless it is blocked: the program may think otherwise by then.
+  if (target != nullptr && (ignored_ & ~target->blocked & set_of(signal)) != 0)
+    return true;
+  const bool added = (thread != nullptr ? thread->pending : pending).add(information);
+  for (const auto& other : threads)
+    if (other.get() == target || (other->waits_for & set_of(signal)) != 0)
+      job.scheduler().wake(*other->actor);
+  return added;
+}
+
+Thread* Rank::taker(int signal) const
+{
+  for (const auto& thread : threads)
+    if (!thread->ended() && (thread->blocked & set_of(signal)) == 0)
+      return thread.get();
+  return nullptr;
+}
+
+bool Rank::signal_due(const Thread& thread) const
+{
+  if (thread.pending.signals() == 0 && pending.signals() == 0) [[likely]]
+    return false;
+  if (phase != Phase::running || loading())
+    return false;
+  if ((thread.pending.signals() & ~thread.blocked) != 0)
+    return true;
+  for (SignalSet left = pending.signals() & ~thread.blocked; left != 0; left &= left - 1)
+    if (taker(__builtin_ctzll(left) + 1) == &thread)
+      return true;
+  return false;
+}
+
+int Rank::take_signal(SignalSet wanted, siginfo_t& information)
+{
+  if (!running().pending.take(wanted, information) && !pending.take(wanted, information))
+    return 0;
+  if (information.si_code == SI_TIMER)
+    information.si_overrun = timers.taken(information.si_timerid);
+  return information.si_signo;
+}
+
+void Rank::ignore_signals(SignalSet signals)
+{
+  ignored_ = signals;
+  pending.discard(signals);
+  for (const auto& thread : threads)
+    thread->pending.discard(signals);
+}
+
+bool Rank::act_on_signals()
+{
+  Thread& self = running();
+  if (!signal_due(self) || gate.deliver_pending == nullptr)
+    return false;
+  const char* interrupted = self.last_call;
+  leave();
+  const bool final =
+      self.here != nullptr ? job.carrier().deliver_pending(*self.here, nullptr) : self.channel->deliver_pending();
+  self.last_call = interrupted;
+  return final;
+}
+
+bool Rank::notify_of_timer(const Timers::Notice& notice, std::uint64_t count)
+{
+  job.polling().progress();
+  if (notice.fd >= 0) {
+    eventfd_write(notice.fd, count);
+    ++gate.wakes;
+    notify_all();
+    return true;
+  }
+  siginfo_t information{};
+  information.si_signo = notice.signal;
+  information.si_code = notice.code;
+  if (notice.code == SI_TIMER) {
+    information.si_timerid = notice.id;
+    information.si_value.sival_ptr = reinterpret_cast<void*>(notice.value);
+  }
+  Thread* thread = nullptr;
+  if (notice.tid != 0) {
+    const auto found = std::find_if(threads.begin(), threads.end(), [&notice](const auto& candidate) {
+      return candidate->tid == notice.tid && !candidate->ended();
+    });
+    if (found == threads.end())
+      return true;
+    thread = found->get();
+  }
+  // Each timer has one signal on its way at most, timer_getoverrun(2).
+  if (notice.code == SI_TIMER && (thread != nullptr ? thread->pending : pending).has_timer(notice.id))
+    return false;
+  return send_signal(information, thread);
 }
 
 void Rank::notify_network()

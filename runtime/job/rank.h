@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One rank: its place in the simulated world, its namespace, its clock and its state.
+// One rank: its place in the simulated world, its clock and its state.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "loader/namespace.h"
 #include "net_models/core/time.h"
 #include "preload/gate/gate.h"
 #include "runtime/cli/exit_codes.h"
 #include "runtime/engine/scheduler.h"
-#include "runtime/job/folder.h"
+#include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
+#include "runtime/job/timers.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/observe/trace_record.h"
+#include "runtime/world/carrier.h"
 
 namespace umwelt::portals
 {
@@ -25,6 +27,7 @@ class Process;
 namespace umwelt::job
 {
 
+class Channel;
 class Job;
 class PmiSocket;
 class StandardOutput;
@@ -34,7 +37,7 @@ class Rank
 public:
   enum class Phase : std::uint8_t { loading, running, ended };
 
-  Rank(Job& job, int index);
+  Rank(Job& job, int index, umw_gate& gate);
   ~Rank();
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
@@ -43,22 +46,20 @@ public:
   // The thread that runs or whose request is being served; only while that is one of this rank's.
   [[nodiscard]] Thread& running() const;
 
-  // On every crossing: turns the burst that ends here into simulated time, and lets the next one begin. A call that only
-  // looks leaves short bursts standing as a debt: if it has to wait, the time goes by anyway.
-  void enter(bool looks);
+  // On every request: turns the burst that ended with it (`measured`: its CPU time) into simulated time, and lets the next one
+  // begin. A call that only looks leaves short bursts standing as a debt: if it has to wait, the time goes by anyway.
+  void enter(bool looks, SimTime measured);
   void leave();
 
   // CPU time of the calling thread goes by: computing, or communication.
   void spend(observe::RankState state, SimTime time);
   void tell_trace(observe::RankState state, SimTime from, SimTime to);
 
-  // Around time that is not the program's, in the middle of a burst.
-  void pause_burst();
-  void resume_burst();
-
   // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe; who waits for itself is woken
   // by name.
   enum class For : std::uint8_t { network, anything, itself };
+  // The running thread waits: if it was not to be left standing (umw_gate::stays), it is now.
+  void leave_standing();
   // Blocks the calling simulated thread until it is notified or `deadline`; false: the deadline came first.
   bool wait(SimTime deadline, For what = For::anything);
   // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
@@ -71,7 +72,21 @@ public:
   // The NIC has written to the rank's memory: threads in loops that look at it do so again.
   void memory_changed();
 
-  [[nodiscard]] std::string title() const; // "rank 3 (bxi3)"
+  // --- simulated signals ---
+  // Sends one; to the process if `thread` is null. False: one of its kind pends already.
+  bool send_signal(const siginfo_t& information, Thread* thread = nullptr);
+  // Whether the thread has one to act upon before it goes on.
+  [[nodiscard]] bool signal_due(const Thread& thread) const;
+  // Takes one of `wanted` for the running thread. 0: there is none.
+  int take_signal(SignalSet wanted, siginfo_t& information);
+  // The program ignores these from now on.
+  void ignore_signals(SignalSet signals);
+  // What is due for the running thread is acted upon, on its stack as it stands. True: a call that waits is to fail with EINTR,
+  // even if it could be restarted.
+  bool act_on_signals();
+
+  [[nodiscard]] bool loading() const { return gate.loading != 0; } // a library
+  [[nodiscard]] std::string title() const;                         // "rank 3 (bxi3)"
   // Of the running thread.
   [[nodiscard]] const char* last_call() const { return running().last_call; }
   void set_last_call(const char* name) { running().last_call = name; }
@@ -80,30 +95,28 @@ public:
   const int index;
   unsigned program = 0;
   std::uint32_t node = 0;
-  double speed = 1;
+  unsigned carrier = 0; // which process carries it (Job::carriers)
 
-  umw_gate gate{};
-  std::vector<std::string> argv;
-  std::vector<std::string> environment;
-  std::vector<char*> envp; // the same as the C library of the rank has it: `environ` points here, so it lives as long
-  std::string program_path;
+  umw_gate& gate;
+  world::Rank world; // what that process is to know
   std::string local_peers;
   std::string session_folder;
-  std::shared_ptr<Folder> folder; // working directory; ranks that have not left it share one
   std::unique_ptr<StandardOutput> output;
   std::unique_ptr<PmiSocket> pmi;
 
-  loader::Namespace objects;
   std::vector<std::unique_ptr<Thread>> threads; // the first is the main one
   portals::Process* portals = nullptr;
+  Pending pending; // signals for any thread
+  Timers timers;
+
+  Channel* computing = nullptr;    // in a cell: the thread that the gate speaks of
+  std::deque<Channel*> to_compute; // the others that may go on
 
   Phase phase = Phase::loading;
   bool joined = false;   // between PMIx_Init and PMIx_Finalize
   bool in_fence = false; // waits for the others
   cli::RankEnd end;
   SimTime finished = 0;
-  std::uint64_t changes =
-      0; // grows with whatever a thread that looks at memory may see of the NIC or of another thread
   observe::RankStatistics statistics;
 
 private:
@@ -112,7 +125,12 @@ private:
     For what;
   };
   template <class Block> bool wait_with(For what, Block block);
+  // Who takes a signal that is for the process: the main thread if it can, complete_signal() of Linux' kernel/signal.c.
+  [[nodiscard]] Thread* taker(int signal) const;
+  bool notify_of_timer(const Timers::Notice& notice, std::uint64_t count);
+
   std::vector<Waiting> waiting_;
+  SignalSet ignored_;
 };
 
 } // namespace umwelt::job

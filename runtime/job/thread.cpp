@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/job/thread.h"
 
+#include "runtime/job/channel.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 
 namespace umwelt::job
 {
 
-void Thread::spend(SimTime work)
+Thread::Thread(Rank& of, unsigned n) : rank(of), number(n), look_again(*this)
+{
+}
+
+Thread::~Thread() = default;
+
+void Thread::choose_core()
 {
   Cores& cores = rank.job.cores();
-  // As the kernel's load balancing does: off to a core that fewer compute on.
   if (allowed.size() > 1 && cores.at(rank.node, core).load() > 0)
     for (const unsigned other : allowed)
       if (cores.at(rank.node, other).load() < cores.at(rank.node, core).load())
         core = other;
-  cores.at(rank.node, core).spend(work);
+}
+
+SimTime Thread::spend(SimTime work)
+{
+  if (channel && channel->computing())
+    return channel->finish_burst(work);
+  const SimTime begin = rank.job.scheduler().now();
+  choose_core();
+  rank.job.cores().at(rank.node, core).spend(work);
+  return begin;
 }
 
 void Thread::LookAgain::fire()

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A simulated thread of a rank: its actor, the thread control block it lives on, and the simulated cores it may use.
+// A simulated thread of a rank: its actor, and the simulated cores it may use.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include <ucontext.h>
-
-#include "loader/donor.h"
 #include "net_models/core/timeline.h"
 #include "runtime/engine/scheduler.h"
+#include "runtime/job/pending.h"
+
+namespace umwelt::world
+{
+struct Thread;
+}
 
 namespace umwelt::job
 {
 
+class Channel;
 class Rank;
 using sim::SimTime;
 
@@ -25,27 +30,34 @@ struct PollState {
   bool computed = false;   // a burst worth counting lies between the last two
   bool parked = false;     // blocked until something can have changed
   bool idle = false;       // it has done nothing since it last looked, so nobody need look on its account
-  bool trapped = false;    // it was last left by a trap, not by a call
   bool at_memory = false;  // ... in a loop without calls
   bool let_go = false;     // ... and woken because nothing else was left to happen
 };
 
 struct Thread {
-  Thread(Rank& of, unsigned n) : rank(of), number(n), look_again(*this) {}
+  Thread(Rank& of, unsigned n);
+  ~Thread();
 
-  // Computes for `work` on one of its cores.
-  void spend(SimTime work);
+  // Computes for `work` on one of its cores. Returns when that began: now, or with the burst that is under way in a cell.
+  SimTime spend(SimTime work);
+  // Moves to a core that fewer compute on, as the kernel's load balancing does.
+  void choose_core();
 
   Rank& rank;
   const unsigned number; // 0: the rank's main thread
   std::int32_t tid = 0;  // of the simulated world
-  loader::Donor donor;
   engine::Actor* actor = nullptr;
-  std::vector<unsigned> allowed; // cores of the node, ascending
-  unsigned core = 0;             // the one it is on
+  world::Thread* here = nullptr;    // where it is carried, if by this process
+  std::unique_ptr<Channel> channel; // to the cell that carries it otherwise
+  std::uint64_t id = 0;             // its pthread_t; 0: the main thread
+  std::uint32_t kernel_id = 0;      // what the C library takes for its number: owner of its locks
+  std::vector<unsigned> allowed;    // cores of the node, ascending
+  unsigned core = 0;                // the one it is on
   const char* last_call = "start";
   PollState poll;
-  gregset_t at_pause{}; // registers when it last came to the `pause` of a loop (job/slices.h)
+  Pending pending;         // signals for this thread in particular
+  SignalSet blocked = 0;   // its signal mask
+  SignalSet waits_for = 0; // what it waits for in sigwait
 
   // Lets a parked thread look again: what another has written reaches its core.
   struct LookAgain final : sim::Event {

@@ -14,13 +14,14 @@
 #include "loader/private_folder.h"
 #include "loader/tls_reserve.h"
 #include "platforms/platform.h"
+#include "runtime/cli/cell_plan.h"
 #include "runtime/cli/exit_codes.h"
 #include "runtime/cli/openmpi.h"
 #include "runtime/cli/placement.h"
+#include "runtime/cli/preflight.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/job.h"
-#include "runtime/job/signals.h"
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
@@ -28,6 +29,7 @@
 #include "runtime/observe/report.h"
 #include "runtime/portals/message.h"
 #include "runtime/portals/process.h"
+#include "runtime/world/signals.h"
 
 extern char** environ;
 
@@ -74,6 +76,14 @@ void add_library_folder(job::Environment& environment, const std::string& folder
     job::set_variable(environment, library_path, fmt::format("{}:{}", before, folder));
 }
 
+std::vector<std::string> sonames(const loader::Program& program)
+{
+  std::vector<std::string> names;
+  for (const loader::Library& library : program.libraries)
+    names.push_back(library.name);
+  return names;
+}
+
 job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index, const Installation& installation,
                               std::vector<std::string>& notes)
 {
@@ -87,13 +97,11 @@ job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index,
   add_library_folder(plan.environment, installation.libraries);
   plan.program = loader::find_program(program.argv, plan.environment, plan.folder, installation.programs);
 
-  std::vector<std::string> needed;
+  const std::vector<std::string> needed = sonames(plan.program);
   fs::path mpi;
-  for (const loader::Library& library : plan.program.libraries) {
-    needed.push_back(library.name);
+  for (const loader::Library& library : plan.program.libraries)
     if (library.name.starts_with("libmpi.so."))
       mpi = library.path;
-  }
   const std::vector<cli::Setting> mca = cli::mca_of_program(options, index);
   if (cli::is_open_mpi(needed)) {
     const cli::OpenMpiSetup setup =
@@ -123,15 +131,35 @@ void describe(const cli::RunOptions& options, const job::Plan& plan)
   fmt::print(stderr, "{}", cli::placement_map(plan.placement));
 }
 
-void check_rank_count(const cli::Placement& placement)
+std::vector<unsigned> programs_of_ranks(const job::Plan& plan)
 {
-  if (placement.ranks.size() > static_cast<std::size_t>(loader::Namespace::capacity))
-    throw cli::UsageError(fmt::format("-np {}", placement.ranks.size()),
-                          fmt::format("at most {} ranks, as many as one process has link-map namespaces for",
-                                      loader::Namespace::capacity),
-                          fmt::format("{}", placement.ranks.size()),
-                          "run with fewer ranks; more need several processes (cell mode), which this version does not "
-                          "have");
+  std::vector<unsigned> programs;
+  for (const cli::RankPlace& place : plan.placement.ranks)
+    programs.push_back(place.program);
+  return programs;
+}
+
+cli::CellPlan plan_cells(const job::Plan& plan)
+{
+  std::vector<cli::CellProgram> programs;
+  for (const job::ProgramPlan& program : plan.programs)
+    programs.push_back({program.program.path, program.program.fixed_address()});
+  return cli::plan_cells(plan.options.cells, plan.options.jobs, programs_of_ranks(plan), programs);
+}
+
+// Refuses what does not fit on this machine.
+void check_machine(job::Plan& plan, const cli::CellPlan& cells)
+{
+  std::vector<cli::ProgramSize> programs;
+  for (const job::ProgramPlan& program : plan.programs) {
+    const std::vector<std::string> needed = sonames(program.program);
+    programs.push_back({needed.size(), cli::is_open_mpi(needed)});
+  }
+  const cli::Needs needs = cli::estimate_needs(programs, programs_of_ranks(plan), cells);
+  const std::vector<cli::Shortage> shortages = cli::find_shortages(needs, cli::read_machine_limits());
+  if (!shortages.empty())
+    throw loader::Refusal(loader::Refusal::Kind::not_runnable, cli::shortage_text(needs.ranks, shortages));
+  plan.descriptors = cli::raise_descriptor_limit(needs.descriptors);
 }
 
 std::unique_ptr<observe::Trace> open_trace(const job::Plan& plan)
@@ -209,7 +237,10 @@ int run_job(cli::RunOptions options, char** process_argv)
   plan.options = options;
   plan.platform = platform::make_platform({options.platform, cli::nodes_wanted(options), 0});
   plan.placement = cli::place_ranks(options, plan.platform->name(), plan.platform->nodes());
-  check_rank_count(plan.placement);
+  cli::CellPlan cells = plan_cells(plan);
+  notes.insert(notes.end(), cells.notes.begin(), cells.notes.end());
+  check_machine(plan, cells);
+  plan.cells = std::move(cells.cells);
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)
@@ -223,7 +254,7 @@ int run_job(cli::RunOptions options, char** process_argv)
     job::Job job(plan, folder);
     job::Outcome outcome;
     {
-      const job::Signals signals(job);
+      const world::Signals signals(job.carrier());
       if (options.timeout)
         alarm(*options.timeout);
       outcome = job.run();

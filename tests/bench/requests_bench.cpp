@@ -3,55 +3,26 @@
 // crossings, the Portals engine, the bxi model, all events and the acknowledgement or reply. Each iteration runs the program twice,
 // with many requests and with few, so that start-up cancels.
 //   bench_requests
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
-#include <sys/resource.h>
+
+#include "tests/bench/whole_runs.h"
 
 namespace
 {
-
-double children_cpu_seconds()
-{
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-// CPU seconds, or -1.
-double run(const char* mode, long bytes, long count, long repeat)
-{
-  const double before = children_cpu_seconds();
-  const std::string command = std::string(UMWELT) + " run -q --cpu none -np 2 " + PTLBENCH + " " + mode + " --size " +
-                              std::to_string(bytes) + " --count " + std::to_string(count) + " --repeat " +
-                              std::to_string(repeat) + " >/dev/null";
-  if (std::system(command.c_str()) != 0)
-    return -1;
-  return children_cpu_seconds() - before;
-}
 
 // Many times `count` requests (in flight at once in the *_nowait modes) of `bytes`.
 void requests(benchmark::State& state, const char* mode, long bytes, long count)
 {
   constexpr long few = 2;
   const long many = few + (bytes > 65536 ? 10'000 : 400'000) / count;
-  double seconds = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    const double start_up = run(mode, bytes, count, few);
-    const double whole = run(mode, bytes, count, many);
-    if (start_up < 0 || whole < 0) {
-      state.SkipWithError("umwelt run failed");
-      break;
-    }
-    state.SetIterationTime(whole - start_up);
-    seconds += whole - start_up;
-  }
-  state.counters["us_per_request"] =
-      seconds * 1e6 / static_cast<double>((many - few) * count) / static_cast<double>(state.iterations());
+  umwelt::bench::time_steps(state, "us_per_request", few, many, static_cast<double>(count), [&](long repeat) {
+    return std::string("--cpu none -np 2 ") + PTLBENCH + " " + mode + " --size " + std::to_string(bytes) + " --count " +
+           std::to_string(count) + " --repeat " + std::to_string(repeat);
+  });
 }
 
 // What a long message costs at least.

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "loader/elf_file.h"
+#include "loader/loaded_object.h"
+#include "loader/namespace.h"
 #include "loader/private_copy.h"
 #include "loader/private_folder.h"
 #include "loader/program.h"
@@ -90,6 +92,44 @@ TEST_F(LoaderTest, ThePrivateCopyIsNoPieAnyMoreAndOtherwiseTheSame)
   };
   stat(copy.c_str(), &status);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
+}
+
+TEST_F(LoaderTest, SaysWhereAProgramMustLie)
+{
+  const Program fixed = find_program({UMWELT_FIXED_PROGRAM}, environment(), "/");
+  EXPECT_TRUE(fixed.fixed_address());
+  EXPECT_EQ(fixed.linked_at.begin % 4096, 0u);
+  EXPECT_EQ(fixed.linked_at.end % 4096, 0u);
+  EXPECT_FALSE(find_program({self}, environment(), "/").fixed_address());
+}
+
+// Everything in a process of its own: namespaces stay.
+TEST_F(LoaderTest, OneProgramThatIsNotPositionIndependentFitsInAProcess)
+{
+  const Program program = find_program({UMWELT_FIXED_PROGRAM}, environment(), "/");
+  const std::string copy = folder / "copy";
+  const std::string stub = folder / "stub.so";
+  make_private_copy(program.path, copy);
+  EXPECT_EQ(inspect(copy).kind, ElfFile::Kind::shared);
+  write_stub(stub, std::vector<std::string>{copy});
+  const auto load_two = [&] {
+    Namespace first;
+    Namespace second;
+    std::string errors = first.load(stub.c_str(), program.linked_at);
+    const link_map* object = first.program();
+    if (!errors.empty() || object->l_addr != 0 ||
+        reinterpret_cast<std::uintptr_t>(elf_header(*object)) != program.linked_at.begin)
+      errors += "the first is not where it belongs\n";
+    errors += second.load(stub.c_str(), program.linked_at);
+    if (second.loaded())
+      errors += "\nthe second was loaded";
+    std::fputs(errors.c_str(), stderr);
+    _exit(0);
+  };
+  EXPECT_EXIT(
+      load_two(), testing::ExitedWithCode(0),
+      "^a program that is not position-independent \\(ET_EXEC\\): expected to lie at 0x[0-9a-f]+ to 0x[0-9a-f]+, got "
+      "that place taken\\. A process has room for one of them; umwelt gives such ranks a process \\(cell\\) each$");
 }
 
 TEST_F(LoaderTest, TheStubBringsInWhatItNeeds)

@@ -68,6 +68,8 @@ mpi_case(io_basic 4)
 # Threads
 mpi_program(threads_multiple threads_multiple.c FLAGS -pthread)
 mpi_test(threads_multiple NP 2 4)
+mpi_program(threads_queue threads_queue.c FLAGS -pthread)
+mpi_test(threads_queue NP 2 5)
 mpi_program(hybrid_openmp hybrid_openmp.f90 FLAGS -fopenmp)
 mpi_test(hybrid_openmp NP 3 OPTIONS --cpus-per-rank 4)
 
@@ -78,6 +80,9 @@ mpi_case(world_output 4)
 mpi_case(world_directory 4)
 mpi_case(world_time 3)
 mpi_case(world_polling 3)
+# one node for both, as mpirun has it
+mpi_program(world_signals world_signals.c)
+mpi_test(world_signals NP 2 OPTIONS -N 2)
 mpi_case(world_launcher 4)
 mpi_program(world_environment world_environment.c)
 mpi_test(world_environment NP 3 ARGUMENTS one "two words" "" "--np" "a=b" ENVIRONMENT UMWELT_TEST_GIVEN=passed)
@@ -99,6 +104,17 @@ mpi_library(plugin_provider.so plugin_provider.c)
 mpi_library(plugin_user.so plugin_user.c)
 mpi_program(world_plugin world_plugin.c FLAGS -rdynamic)
 mpi_test(world_plugin NP 3 ARGUMENTS ${mpi_programs}/plugin_provider.so ${mpi_programs}/plugin_user.so)
+
+# Not position-independent
+mpi_program(fixed_sendrecv p2p_sendrecv.c FLAGS -fno-pie -no-pie -s)
+mpi_test(fixed_sendrecv NP 1)
+mpi_program(fixed_library world_library.c DEPENDS libumwelttest.so ${beside_the_program} -fno-pie -no-pie)
+mpi_test(fixed_library NP 1)
+# Programs that a namespace cannot host, alone and beside one that it can
+mpi_program(no_pie_sendrecv p2p_sendrecv.c FLAGS -no-pie -s)
+mpi_test(no_pie_sendrecv NP 5 WAYS cells)
+mpi_program(no_pie_mpmd world_mpmd.c FLAGS -no-pie -s)
+mpi_test(no_pie_mpmd NP 2 WAYS cells ARGUMENTS first : -np 3 ${mpi_programs}/world_mpmd second)
 
 # C++
 mpi_program(world_constructors world_constructors.cpp DEPENDS libumwelttest.so ${beside_the_program})
@@ -129,6 +145,19 @@ foreach(program_and_np IN ITEMS "coll_overlap;6" "p2p_incast;8")
       COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh $<TARGET_FILE:umwelt> ${np}
               ${mpi_options_${way}} -- ${mpi_programs}/${program})
     set_tests_properties(mpi.determinism-${program}.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 120)
+  endforeach()
+endforeach()
+
+# The same run in one process and in many, bit by bit: on as many ranks as the runtime's own process carries, and on more.
+set(options_rma_fence --mca pml cm --mca mtl portals4)
+foreach(program_and_np IN ITEMS "p2p_sendrecv;15;64" "p2p_incast;15" "coll_overlap;15;20" "icoll_reduce;16" "rma_fence;15" "rma_atomics;20"
+        "threads_multiple;14;16" "hybrid_openmp;15;20")
+  list(POP_FRONT program_and_np program)
+  foreach(np IN LISTS program_and_np)
+    set(test mpi.cells-${program}-${np})
+    add_test(NAME ${test} COMMAND ${UMWELT_BASH} ${PROJECT_SOURCE_DIR}/tests/cells/agree.sh $<TARGET_FILE:umwelt> ${np}
+      ${options_${program}} -- ${mpi_programs}/${program})
+    set_tests_properties(${test} PROPERTIES LABELS "mpi;cells" SKIP_RETURN_CODE 77 PROCESSORS 2 TIMEOUT 300)
   endforeach()
 endforeach()
 

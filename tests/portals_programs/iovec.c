@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Memory in pieces on both sides: a Put gathers from an IOVEC and scatters into another, at offsets that split pieces
  * (Portals 4.3, 3.10.2 and 3.11.1). */
-#include "tests/portals_programs/program.h"
+#include "tests/portals_programs/exposed.h"
 
 enum { pieces = 8, piece = 100, offset = 130, length = 500, remote_offset = 250 };
 
@@ -18,25 +18,14 @@ int main(void)
   for (size_t i = 0; i < sizeof from; ++i)
     from[i] = (unsigned char)(i % 251 + (size_t)job_rank);
 
-  ptl_pt_index_t index;
-  CALL(PtlPTAlloc(ni, 0, PTL_EQ_NONE, 0, &index));
   const ptl_handle_ct_t arrivals = new_counter(ni);
-  const ptl_me_t entry = {.start = scatter,
-                          .length = pieces,
-                          .ct_handle = arrivals,
-                          .uid = PTL_UID_ANY,
-                          .options = PTL_ME_OP_PUT | PTL_IOVEC | PTL_ME_EVENT_CT_COMM | PTL_ME_EVENT_CT_BYTES,
-                          .match_id = {.rank = PTL_RANK_ANY},
-                          .ignore_bits = ~(ptl_match_bits_t)0};
-  ptl_handle_me_t entry_handle;
-  CALL(PtlMEAppend(ni, index, &entry, PTL_PRIORITY_LIST, NULL, &entry_handle));
-  const ptl_md_t memory = {
-      .start = gather, .length = pieces, .options = PTL_IOVEC, .eq_handle = PTL_EQ_NONE, .ct_handle = PTL_CT_NONE};
-  ptl_handle_md_t memory_handle;
-  CALL(PtlMDBind(ni, &memory, &memory_handle));
+  const struct exposed target = expose_matching(
+      ni, 0, scatter, pieces, PTL_ME_OP_PUT | PTL_IOVEC | PTL_ME_EVENT_CT_COMM | PTL_ME_EVENT_CT_BYTES, arrivals);
+  const ptl_handle_md_t memory_handle = bind_memory(ni, gather, pieces, PTL_IOVEC, PTL_CT_NONE);
   job_barrier();
 
-  CALL(PtlPut(memory_handle, offset, length, PTL_NO_ACK_REQ, rank_id(next_rank()), index, 0, remote_offset, NULL, 0));
+  CALL(PtlPut(memory_handle, offset, length, PTL_NO_ACK_REQ, rank_id(next_rank()), target.index, 0, remote_offset, NULL,
+              0));
   wait_for(arrivals, length);
   for (int i = 0; i < pieces * piece; ++i) {
     const int at = 2 * (pieces - 1 - i / piece) * piece + i % piece; /* byte i of the entry */
@@ -51,9 +40,8 @@ int main(void)
 
   job_barrier();
   CALL(PtlMDRelease(memory_handle));
-  CALL(PtlMEUnlink(entry_handle));
+  withdraw_matching(ni, target);
   CALL(PtlCTFree(arrivals));
-  CALL(PtlPTFree(ni, index));
   end_portals(ni);
   return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * A token that goes round the ring several times without any rank's processor: each arrival triggers the Put to the next rank
  * and an increment of a second counter (Portals 4.3, 3.16). */
-#include "tests/portals_programs/program.h"
+#include "tests/portals_programs/exposed.h"
 
 enum { rounds = 5 };
 
@@ -9,44 +9,31 @@ int main(void)
 {
   static long token, arrived;
   const ptl_handle_ni_t ni = begin_logical(PTL_NI_NO_MATCHING);
-  ptl_pt_index_t index;
-  CALL(PtlPTAlloc(ni, 0, PTL_EQ_NONE, 3, &index));
   const ptl_handle_ct_t arrivals = new_counter(ni), seen = new_counter(ni);
-  const ptl_le_t entry = {.start = &arrived,
-                          .length = sizeof arrived,
-                          .ct_handle = arrivals,
-                          .uid = PTL_UID_ANY,
-                          .options = PTL_LE_OP_PUT | PTL_LE_EVENT_CT_COMM};
-  ptl_handle_le_t entry_handle;
-  CALL(PtlLEAppend(ni, index, &entry, PTL_PRIORITY_LIST, NULL, &entry_handle));
-  const ptl_md_t memory = {.start = job_rank == 0 ? &token : &arrived,
-                           .length = sizeof token,
-                           .eq_handle = PTL_EQ_NONE,
-                           .ct_handle = PTL_CT_NONE};
-  ptl_handle_md_t memory_handle;
-  CALL(PtlMDBind(ni, &memory, &memory_handle));
+  const struct exposed target = expose(ni, 3, &arrived, sizeof arrived, PTL_LE_OP_PUT | PTL_LE_EVENT_CT_COMM, arrivals);
+  const ptl_handle_md_t memory_handle =
+      bind_memory(ni, job_rank == 0 ? &token : &arrived, sizeof token, 0, PTL_CT_NONE);
   /* Rank 0 starts round n when round n - 1 is back. */
   const ptl_ct_event_t one = {1, 0};
   for (ptl_size_t round = 1; round <= rounds; ++round) {
     if (job_rank != 0 || round < rounds)
-      CALL(PtlTriggeredPut(memory_handle, 0, sizeof token, PTL_NO_ACK_REQ, rank_id(next_rank()), index, 0, 0, NULL, 0,
-                           arrivals, round));
+      CALL(PtlTriggeredPut(memory_handle, 0, sizeof token, PTL_NO_ACK_REQ, rank_id(next_rank()), target.index, 0, 0,
+                           NULL, 0, arrivals, round));
     CALL(PtlTriggeredCTInc(seen, one, arrivals, round));
   }
   token = 42;
   job_barrier();
 
   if (job_rank == 0)
-    CALL(PtlPut(memory_handle, 0, sizeof token, PTL_NO_ACK_REQ, rank_id(next_rank()), index, 0, 0, NULL, 0));
+    CALL(PtlPut(memory_handle, 0, sizeof token, PTL_NO_ACK_REQ, rank_id(next_rank()), target.index, 0, 0, NULL, 0));
   wait_for(seen, rounds);
   EXPECT(arrived == 42);
 
   job_barrier();
   CALL(PtlMDRelease(memory_handle));
-  CALL(PtlLEUnlink(entry_handle));
+  withdraw(ni, target);
   CALL(PtlCTFree(arrivals));
   CALL(PtlCTFree(seen));
-  CALL(PtlPTFree(ni, index));
   end_portals(ni);
   return 0;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# compare.sh UMWELT PROGRAM...: runs the program as it is and under Umwelt; output and exit code must be the same.
+# compare.sh UMWELT PROGRAM...: runs the program as it is and under Umwelt, in the runtime's process and in one of its own; output and
+# exit code must be the same.
 set -u
 umwelt=$1
 shift
@@ -8,11 +9,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$@" >"$work/native" 2>/dev/null </dev/null
 native=$?
-for mode in measured none; do
-  "$umwelt" run -q --cpu $mode -np 1 "$@" >"$work/simulated" 2>"$work/error" </dev/null
+[ $native -lt 126 ] || [ $native -gt 128 ] || exit 1 # it did not start
+for mode in "--cpu measured" "--cpu none" "--cells 1"; do
+  read -ra options <<<"$mode"
+  "$umwelt" run -q "${options[@]}" -np 1 "$@" >"$work/simulated" 2>"$work/error" </dev/null
   simulated=$?
   if [ $native != $simulated ] || ! diff "$work/native" "$work/simulated"; then
-    echo "--cpu $mode: exit code $simulated, natively $native"
+    echo "$mode: exit code $simulated, natively $native"
     cat "$work/error"
     exit 1
   fi

@@ -5,7 +5,7 @@
 #include <threads.h>
 #include <time.h>
 
-static mtx_t mutex;
+static mtx_t mutex, timed, recursive;
 static cnd_t changed;
 static once_flag once = ONCE_FLAG_INIT;
 static tss_t key;
@@ -44,6 +44,77 @@ static int take_turns(void* argument)
   return 40 + me;
 }
 
+/* Holds `timed` until it is told to let go. */
+static int let_go, held;
+
+static int hold(void* unused)
+{
+  mtx_lock(&timed);
+  mtx_lock(&mutex);
+  held = 1;
+  cnd_signal(&changed);
+  while (!let_go)
+    cnd_wait(&changed, &mutex);
+  mtx_unlock(&mutex);
+  mtx_unlock(&timed);
+  return unused != NULL;
+}
+
+static const char* name_of(int status)
+{
+  switch (status) {
+  case thrd_success:
+    return "success";
+  case thrd_busy:
+    return "busy";
+  case thrd_timedout:
+    return "timed out";
+  default:
+    return "error";
+  }
+}
+
+static void lock_types(void)
+{
+  thrd_t thread;
+  struct timespec date;
+  mtx_init(&timed, mtx_timed);
+  mtx_init(&recursive, mtx_plain | mtx_recursive);
+  thrd_create(&thread, hold, NULL);
+  mtx_lock(&mutex);
+  while (!held)
+    cnd_wait(&changed, &mutex);
+  mtx_unlock(&mutex);
+  printf("mtx_trylock: %s\n", name_of(mtx_trylock(&timed)));
+  timespec_get(&date, TIME_UTC);
+  printf("mtx_timedlock: %s\n", name_of(mtx_timedlock(&timed, &date)));
+  mtx_lock(&mutex);
+  let_go = 1;
+  cnd_signal(&changed);
+  mtx_unlock(&mutex);
+  date.tv_sec += 1000;
+  printf("mtx_timedlock: %s\n", name_of(mtx_timedlock(&timed, &date)));
+  mtx_unlock(&timed);
+  thrd_join(thread, NULL);
+  for (int i = 0; i < 3; ++i)
+    mtx_lock(&recursive);
+  for (int i = 0; i < 3; ++i)
+    mtx_unlock(&recursive);
+  printf("recursive: %s\n", name_of(mtx_trylock(&recursive)));
+  mtx_unlock(&recursive);
+  mtx_destroy(&timed);
+  mtx_destroy(&recursive);
+}
+
+static int detached(void* result)
+{
+  mtx_lock(&mutex);
+  *(int*)result = thrd_equal(thrd_current(), thrd_current()) ? 1 : -1;
+  cnd_broadcast(&changed);
+  mtx_unlock(&mutex);
+  return 0;
+}
+
 int main(void)
 {
   thrd_t threads[3];
@@ -70,7 +141,18 @@ int main(void)
   printf("timed out: %d\n", cnd_timedwait(&changed, &mutex, &date) == thrd_timedout);
   struct timespec now;
   timespec_get(&now, TIME_UTC);
-  printf("not before its time: %d\n", now.tv_sec > date.tv_sec || (now.tv_sec == date.tv_sec && now.tv_nsec >= date.tv_nsec));
+  printf("not before its time: %d\n",
+         now.tv_sec > date.tv_sec || (now.tv_sec == date.tv_sec && now.tv_nsec >= date.tv_nsec));
   mtx_unlock(&mutex);
+
+  lock_types();
+  static int result;
+  thrd_create(&threads[0], detached, &result);
+  thrd_detach(threads[0]);
+  mtx_lock(&mutex);
+  while (result == 0)
+    cnd_wait(&changed, &mutex);
+  mtx_unlock(&mutex);
+  printf("detached: %d\n", result);
   return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Threads that are cancelled, or end from deep inside: stacks are unwound. Same output natively and simulated.
+#include <atomic>
 #include <cstdio>
 #include <ctime>
 
@@ -10,6 +11,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
+static std::atomic<bool> sent; // the cancellation request
 
 struct Noisy {
   const char* name;
@@ -51,7 +53,8 @@ static void* refuses_for_a_while(void*)
   int old = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
   std::printf("was enabled: %d\n", old == PTHREAD_CANCEL_ENABLE);
-  usleep(20000);
+  while (!sent)
+    usleep(1000);
   std::printf("still here\n");
   pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
   pthread_testcancel();
@@ -73,6 +76,7 @@ static void deep()
 
 static void* exits(void*)
 {
+  sem_wait(&semaphore);
   deep();
   return nullptr;
 }
@@ -81,9 +85,11 @@ static void cancel(void* (*start)(void*))
 {
   pthread_t thread;
   void* result = nullptr;
+  sent = false;
   pthread_create(&thread, nullptr, start, nullptr);
   usleep(5000);
   const int cancelled = pthread_cancel(thread);
+  sent = true;
   const int joined = pthread_join(thread, &result);
   std::printf("cancel: %d, join: %d, cancelled: %d\n", cancelled, joined, result == PTHREAD_CANCELED);
 }
@@ -106,9 +112,10 @@ int main()
   void* result = nullptr;
   pthread_create(&thread, nullptr, exits, nullptr);
   std::printf("tryjoin: %d\n", pthread_tryjoin_np(thread, &result) != 0);
+  sem_post(&semaphore);
   timespec date{};
   clock_gettime(CLOCK_REALTIME, &date);
-  date.tv_sec += 1;
+  date.tv_sec += 60;
   std::printf("timedjoin: %d", pthread_timedjoin_np(thread, &result, &date));
   std::printf(", result %ld\n", reinterpret_cast<long>(result));
   pthread_create(&thread, nullptr, outlives_main, nullptr);

@@ -141,11 +141,16 @@ TEST(Doctor, ExaminesThisMachine)
 {
   const test::TemporaryFolder folder;
   const auto findings = examine_machine({folder.path(), folder.path()});
-  EXPECT_EQ(findings.size(), 16u);
+  EXPECT_EQ(findings.size(), 17u);
   for (const Finding& finding : findings) {
     EXPECT_FALSE(finding.detail.empty()) << finding.subject;
     EXPECT_EQ(finding.advice.empty(), finding.health == Health::ok) << finding.subject;
   }
+}
+
+TEST(Doctor, ReachesTheMemoryOfChildren)
+{
+  EXPECT_EQ(check_memory_of_children().health, Health::ok);
 }
 
 } // namespace

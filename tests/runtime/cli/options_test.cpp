@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "support.h"
 
@@ -299,6 +300,45 @@ TEST(Help, StopsParsing)
   EXPECT_TRUE(parse({"-V"}).version);
 }
 
+TEST(RunOptions, CellsAreANumberOrAutomatic)
+{
+  EXPECT_FALSE(parse({"p"}).cells.cells.has_value());
+  EXPECT_EQ(parse({"--cells", "0", "p"}).cells.cells, 0u);
+  EXPECT_EQ(parse({"--cells", "4", "p"}).cells.cells, 4u);
+  EXPECT_FALSE(parse({"--cells", "4", "--cells", "auto", "p"}).cells.cells.has_value());
+  EXPECT_EQ(parse_error({"--cells", "many", "p"}),
+            "--cells: expected auto, or a number of cells between 0 and 1000000, got "
+            "'many'\n  Give a whole number, for example 1.");
+}
+
+TEST(RunOptions, ACellHasRoomForFifteenRanks)
+{
+  EXPECT_FALSE(parse({"p"}).cells.ranks_per_cell.has_value());
+  EXPECT_EQ(parse({"--ranks-per-cell", "15", "p"}).cells.ranks_per_cell, 15u);
+  for (const char* number : {"0", "16", "auto"})
+    EXPECT_THAT(parse_error({"--ranks-per-cell", number, "p"}),
+                HasSubstr("--ranks-per-cell: expected a number of ranks between 1 and 15"));
+}
+
+TEST(RunOptions, JobsAreTheCpusUnlessGiven)
+{
+  cpu_set_t own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
+  EXPECT_EQ(parse({"p"}).jobs, static_cast<unsigned>(CPU_COUNT(&own)));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &own))
+      CPU_SET(cpu, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  EXPECT_EQ(parse({"p"}).jobs, 1u);
+  sched_setaffinity(0, sizeof own, &own);
+  EXPECT_EQ(parse({"-j", "3", "p"}).jobs, 3u);
+  EXPECT_EQ(parse({"--jobs", "8", "p"}).jobs, 8u);
+  EXPECT_EQ(parse_error({"-j", "0", "p"}),
+            "-j: expected a number of jobs between 1 and 1000000, got '0'\n  Give a whole number, for example 1.");
+}
+
 TEST(Help, OfTheProgramIsTheProgramsOwn)
 {
   EXPECT_FALSE(parse({"app", "--help"}).help);
@@ -307,8 +347,9 @@ TEST(Help, OfTheProgramIsTheProgramsOwn)
 TEST(Help, ListsOptionsInGroupsAndTheExitCodes)
 {
   const std::string help = run_help();
-  for (const char* text : {"\nJob\n", "-np, -n, -c N", "--map-by POLICY", "--cpu-threshold DURATION", "Exit code",
-                           "Accepted for mpirun's sake, without effect"})
+  for (const char* text :
+       {"\nJob\n", "-np, -n, -c N", "--map-by POLICY", "--cpu-threshold DURATION", "Use of this machine",
+        "-j, --jobs N", "Exit code", "Accepted for mpirun's sake, without effect"})
     EXPECT_THAT(help, HasSubstr(text));
 }
 

@@ -87,5 +87,139 @@ TEST_F(CoreTest, AKilledActorLeavesTheCoreToTheOthers)
   EXPECT_EQ(ends, (std::vector<SimTime>{150})); // half of it until 100, all of it from there
 }
 
+TEST_F(CoreTest, ABurstOfUnknownLengthEndsWhenItIsSaidTo)
+{
+  Core::Burst burst;
+  scheduler.spawn(
+      "a",
+      [this, &burst] {
+        core.begin(burst);
+        EXPECT_EQ(core.load(), 1U);
+        scheduler.sleep(40); // it computes meanwhile
+        core.finish(burst, 100);
+        EXPECT_EQ(scheduler.now(), 100);
+        EXPECT_EQ(core.load(), 0U);
+      },
+      stack);
+  scheduler.run();
+  EXPECT_TRUE(burst.done);
+}
+
+TEST_F(CoreTest, ABurstOfUnknownLengthSharesTheCore)
+{
+  Core::Burst burst;
+  spawn(10, {30}); // half the core from 10 to 70
+  scheduler.spawn(
+      "a",
+      [this, &burst] {
+        core.begin(burst);
+        scheduler.sleep(100);
+        core.finish(burst, 90); // has had 10 + 30 + 30 by now
+        EXPECT_EQ(scheduler.now(), 120);
+      },
+      stack);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{70}));
+}
+
+TEST_F(CoreTest, ABurstThatWasShorterThanWhatHasGoneByEndsAtOnce)
+{
+  Core::Burst burst;
+  spawn(0, {100}); // half the core until 50
+  scheduler.spawn(
+      "a",
+      [this, &burst] {
+        core.begin(burst);
+        scheduler.sleep(50);
+        core.finish(burst, 10);
+        EXPECT_EQ(scheduler.now(), 50);
+      },
+      stack);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{125}));
+}
+
+TEST_F(CoreTest, ADroppedBurstLeavesTheCoreToTheOthers)
+{
+  Core::Burst burst;
+  spawn(0, {100});
+  scheduler.spawn(
+      "a",
+      [this, &burst] {
+        core.begin(burst);
+        scheduler.sleep(60);
+        core.drop(burst);
+        EXPECT_EQ(core.load(), 1U);
+        core.begin(burst); // and may begin anew
+        core.finish(burst, 20);
+        EXPECT_EQ(scheduler.now(), 100);
+      },
+      stack);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{150})); // 70 left at 60, 50 of them at 100
+}
+
+TEST_F(CoreTest, ToDropABurstThatIsOverDoesNothing)
+{
+  Core::Burst burst;
+  spawn(0, {100});
+  scheduler.spawn(
+      "a",
+      [this, &burst] {
+        core.begin(burst);
+        core.finish(burst, 20);
+        core.drop(burst);
+      },
+      stack);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{120}));
+}
+
+TEST_F(CoreTest, AWakeUpDoesNotEndABurst)
+{
+  Actor& computing = scheduler.spawn(
+      "computing",
+      [this] {
+        Core::Burst burst;
+        core.begin(burst);
+        core.finish(burst, 100);
+        EXPECT_EQ(scheduler.now(), 100);
+      },
+      stack);
+  scheduler.spawn(
+      "waker",
+      [this, &computing] {
+        scheduler.sleep(30);
+        scheduler.wake(computing);
+      },
+      stack);
+  scheduler.run();
+  EXPECT_EQ(timeline.now(), 100);
+}
+
+TEST_F(CoreTest, AKilledActorsUnfinishedBurstIsForgotten)
+{
+  Core::Burst burst;
+  spawn(0, {100});
+  Actor& other = scheduler.spawn(
+      "other",
+      [this, &burst] {
+        core.begin(burst);
+        scheduler.block();
+      },
+      stack);
+  scheduler.spawn(
+      "killer",
+      [this, &other] {
+        scheduler.sleep(50);
+        core.forget(other);
+        scheduler.kill(other);
+        EXPECT_EQ(core.load(), 1U);
+      },
+      stack);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{125}));
+}
+
 } // namespace
 } // namespace umwelt::engine

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/engine/scheduler.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 namespace umwelt::engine
 {
@@ -234,6 +236,211 @@ TEST_F(SchedulerTest, ManyActorsInterleaveTheSameWayTwice)
     return trace;
   };
   EXPECT_EQ(once(), once());
+}
+
+// An actor that is away until something outside says that it is back; `busy` is what is known of it.
+class AbsenceTest : public SchedulerTest
+{
+protected:
+  AbsenceTest()
+  {
+    scheduler.await_absent = [this](SimTime next) {
+      asked.push_back(next);
+      if (next <= busy)
+        return false;
+      scheduler.wake(*away);
+      return true;
+    };
+    away = &scheduler.spawn(
+        "away",
+        [this] {
+          ++scheduler.absent;
+          scheduler.block();
+          --scheduler.absent;
+          log.push_back("back " + std::to_string(scheduler.now()));
+        },
+        stack);
+  }
+  void sleep(SimTime duration)
+  {
+    scheduler.spawn(
+        "sleeper",
+        [this, duration] {
+          scheduler.sleep(duration);
+          log.push_back("slept " + std::to_string(scheduler.now()));
+        },
+        stack);
+  }
+
+  Actor* away = nullptr;
+  SimTime busy = 0; // it cannot be back before
+  std::vector<SimTime> asked;
+};
+
+TEST_F(AbsenceTest, TimeStandsStillUntilTheAbsentActorIsBack)
+{
+  sleep(50);
+  scheduler.run();
+  EXPECT_EQ(log, (std::vector<std::string>{"back 0", "slept 50"}));
+}
+
+TEST_F(AbsenceTest, TimeGoesOnAsFarAsTheAbsentActorAllows)
+{
+  busy = 50;
+  sleep(50);
+  sleep(60);
+  scheduler.run();
+  EXPECT_EQ(log, (std::vector<std::string>{"slept 50", "back 50", "slept 60"}));
+}
+
+TEST_F(AbsenceTest, WithNothingDueItIsWaitedForWithoutLimit)
+{
+  scheduler.on_stall = [] {
+    ADD_FAILURE() << "somebody may come back";
+    return false;
+  };
+  scheduler.run();
+  EXPECT_EQ(log, (std::vector<std::string>{"back 0"}));
+  EXPECT_EQ(asked, (std::vector<SimTime>{sim::never}));
+}
+
+TEST_F(AbsenceTest, WhoIsReadyDoesNotWaitForTheAbsentActor)
+{
+  for (const char* name : {"a", "b"})
+    scheduler.spawn(
+        name,
+        [this, name] {
+          scheduler.yield();
+          log.emplace_back(name);
+          EXPECT_TRUE(asked.empty());
+        },
+        stack);
+  scheduler.run();
+  EXPECT_EQ(log, (std::vector<std::string>{"a", "b", "back 0"}));
+}
+
+TEST_F(AbsenceTest, NoTimePassesByTheWay)
+{
+  scheduler.spawn(
+      "a",
+      [this] {
+        EXPECT_FALSE(scheduler.pass(10));
+        EXPECT_EQ(scheduler.now(), 0);
+      },
+      stack);
+  scheduler.run();
+}
+
+TEST_F(AbsenceTest, NobodyIsAskedOnceAllAreBack)
+{
+  sleep(50);
+  sleep(60);
+  scheduler.run();
+  EXPECT_EQ(asked.size(), 1U);
+}
+
+// The absent actor keeps the simulation going, though nothing of it is on the timeline.
+TEST_F(AbsenceTest, ABackgroundWaitEndsInTimeMeanwhile)
+{
+  busy = 50;
+  scheduler.spawn(
+      "helper",
+      [this] {
+        EXPECT_FALSE(scheduler.block_in_background(40));
+        log.push_back("helper " + std::to_string(scheduler.now()));
+        EXPECT_FALSE(scheduler.block_in_background(60));
+      },
+      stack);
+  scheduler.on_stall = [this] {
+    EXPECT_EQ(scheduler.absent, 0U);
+    return scheduler.wake_background();
+  };
+  scheduler.run();
+  EXPECT_EQ(log, (std::vector<std::string>{"helper 40", "back 40"}));
+}
+
+TEST_F(SchedulerTest, RemembersWhoHasWaited)
+{
+  Actor& actor = scheduler.spawn(
+      "a",
+      [this] {
+        scheduler.sleep(10); // nobody else: no switch
+        EXPECT_FALSE(scheduler.current()->take_waited());
+        scheduler.block(20);
+        EXPECT_TRUE(scheduler.current()->take_waited());
+        EXPECT_FALSE(scheduler.current()->take_waited());
+        scheduler.block_in_background(30);
+      },
+      stack);
+  scheduler.on_stall = [this] { return scheduler.wake_background(); };
+  scheduler.run();
+  EXPECT_TRUE(actor.take_waited());
+}
+
+bool resident(const void* address)
+{
+  constexpr std::uintptr_t page = 4096;
+  unsigned char state = 0;
+  mincore(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~(page - 1)), 1, &state);
+  return (state & 1) != 0;
+}
+
+TEST_F(SchedulerTest, TheNextActorGivesBackTheStacksOfThoseThatHaveEnded)
+{
+  const Actor& ended = scheduler.spawn(
+      "ended", [] {}, stack);
+  const char* used = static_cast<const char*>(ended.stack().top()) - 1;
+  scheduler.spawn(
+      "creator",
+      [this, used] {
+        EXPECT_TRUE(resident(used));
+        const char* own = static_cast<const char*>(scheduler.current()->stack().top()) - 1;
+        scheduler.spawn(
+            "next", [] {}, stack);
+        EXPECT_FALSE(resident(used));
+        EXPECT_TRUE(resident(own));
+      },
+      stack);
+  scheduler.run();
+}
+
+// It looks for whoever is next on its own stack.
+TEST_F(SchedulerTest, AnActorThatEndsKeepsItsStackUntilAnotherRuns)
+{
+  scheduler.spawn(
+      "waits", [this] { scheduler.block(); }, stack);
+  scheduler.spawn(
+      "ends", [] {}, stack);
+  scheduler.on_stall = [this] {
+    EXPECT_EQ(scheduler.current()->state(), Actor::State::ended);
+    const char* own = static_cast<const char*>(scheduler.current()->stack().top()) - 1;
+    scheduler.spawn(
+        "made",
+        [this, own] {
+          EXPECT_TRUE(resident(own));
+          scheduler.spawn(
+              "next", [this] { scheduler.stop(); }, stack);
+          EXPECT_FALSE(resident(own));
+          log.emplace_back("made");
+        },
+        stack);
+    return true;
+  };
+  scheduler.run();
+  EXPECT_EQ(log, (std::vector<std::string>{"made"}));
+}
+
+TEST(StackTest, WhatWasDiscardedReadsAsZero)
+{
+  Stack one(1 << 20);
+  char* last = static_cast<char*>(one.top()) - 1;
+  char* first = static_cast<char*>(one.top()) - one.size();
+  *first = *last = 1;
+  one.discard();
+  EXPECT_FALSE(resident(first));
+  EXPECT_FALSE(resident(last));
+  EXPECT_EQ(*first, 0);
+  EXPECT_EQ(*last, 0);
 }
 
 TEST(StackTest, KnowsItsGuardPage)

@@ -9,7 +9,7 @@
 #include "runtime/cli/options.h"
 #include "runtime/engine/burst_meter.h"
 
-namespace umwelt::job
+namespace umwelt::world
 {
 
 class Cpu
@@ -17,9 +17,13 @@ class Cpu
 public:
   Cpu(const cli::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch);
 
-  // Length of a burst that began at `begin` ticks and ends now; 0 if it is to be dropped. A burst in which the program has
-  // looked at the clock is never dropped: it has seen that time.
-  sim::SimTime burst(std::uint64_t begin, bool looked);
+  // CPU time of a burst of the calling thread that began at `begin` ticks and ends now; 0 if bursts are not measured.
+  sim::SimTime measure(std::uint64_t begin) { return meter_ ? meter_->measure(begin) : 0; }
+  // What a burst of that length counts for; 0 if it is to be dropped. A burst in which the program has looked at the clock is
+  // never dropped: it has seen that time.
+  [[nodiscard]] sim::SimTime charge(sim::SimTime measured, bool looked) const;
+  // The least that a burst counts for which has used `cpu` so far and goes on.
+  [[nodiscard]] sim::SimTime least_charge(sim::SimTime cpu) const { return cpu > threshold_ ? charge(cpu, true) : 0; }
   // What has gone by since the last burst ended is nobody's.
   void skip()
   {
@@ -40,4 +44,4 @@ private:
   std::int64_t realtime_origin_ns_; // one clock for all ranks
 };
 
-} // namespace umwelt::job
+} // namespace umwelt::world

@@ -24,17 +24,16 @@
 
 #include "net_models/core/time.h"
 
-namespace umwelt::job
+namespace umwelt::world
 {
 
-class Job;
-class Rank;
+class Carrier;
 struct Thread;
 
 class Slices
 {
 public:
-  Slices(Job& job, sim::SimTime quantum);
+  Slices(Carrier& carrier, sim::SimTime quantum);
   ~Slices();
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;
@@ -66,21 +65,21 @@ private:
     std::size_t extended_bytes;
   };
 
-  [[nodiscard]] bool uncut(const Thread& thread, std::uintptr_t pc) const;
+  [[nodiscard]] bool uncut(const Thread& thread, const ucontext_t& context) const;
   void begin_steps(ucontext_t& context);
   void end_steps(ucontext_t& context);
   void step(ucontext_t& context);
   void remember(const ucontext_t& context);
   [[nodiscard]] bool as_remembered(const ucontext_t& context) const;
   void measure_trap();
-  void interrupt(Thread& thread, bool spins);
+  void interrupt(Thread& thread);
   void park(Thread& thread, ucontext_t& context);
-  void cut(Thread& thread);
+  void cut(Thread& thread, ucontext_t& context);
   [[nodiscard]] bool waits(std::uintptr_t pc);
   void set_breakpoint(std::uintptr_t pc);
   void clear_breakpoint(std::uintptr_t pc);
 
-  Job& job_;
+  Carrier& carrier_;
   std::uint64_t trap_entry_ = 0; // TSC ticks from an instruction to the handler of its trap
   std::uint64_t trap_exit_ = 0;  // and back
   timer_t timer_{};
@@ -102,9 +101,10 @@ private:
   unsigned periods_ = 0;
   std::uint64_t steps_begin_ = 0; // TSC
   State state_{};
-  std::vector<std::uintptr_t> loop_; // instructions since state_
+  std::vector<std::uintptr_t> loop_; // instructions since state_, once round
+  std::uintptr_t anchor_ = 0;        // of a loop that is found out: the first of them
   std::uintptr_t pause_ = 0;         // the last `pause` met, and how often
   unsigned pauses_ = 0;
 };
 
-} // namespace umwelt::job
+} // namespace umwelt::world

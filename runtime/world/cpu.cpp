@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/job/cpu.h"
+#include "runtime/world/cpu.h"
 
 #include <ctime>
 
-namespace umwelt::job
+namespace umwelt::world
 {
 
 namespace
@@ -32,12 +32,11 @@ Cpu::Cpu(const cli::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime firs
   realtime_origin_ns_ = meter_ ? now.tv_sec * 1'000'000'000LL + now.tv_nsec : reproducible_origin_ns;
 }
 
-sim::SimTime Cpu::burst(std::uint64_t begin, bool looked)
+sim::SimTime Cpu::charge(sim::SimTime measured, bool looked) const
 {
   using Kind = cli::CpuPolicy::Kind;
   if (!meter_)
     return policy_.kind == Kind::fixed ? policy_.fixed : 0;
-  const sim::SimTime measured = meter_->measure(begin);
   if (measured < threshold_ && !looked)
     return 0;
   return policy_.kind == Kind::scaled ? static_cast<sim::SimTime>(static_cast<double>(measured) * policy_.scale)
@@ -58,4 +57,4 @@ void Cpu::set_up(umw_clock& clock) const
   }
 }
 
-} // namespace umwelt::job
+} // namespace umwelt::world

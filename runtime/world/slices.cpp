@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/job/slices.h"
+#include "runtime/world/slices.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,17 +13,17 @@
 #include "runtime/engine/burst_meter.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
-#include "runtime/job/job.h"
-#include "runtime/job/rank.h"
+#include "runtime/world/carrier.h"
+#include "runtime/world/signals.h"
 
-namespace umwelt::job
+namespace umwelt::world
 {
 
 namespace
 {
 
 constexpr SimTime tick = 2 * sim::millisecond; // of CPU time; the kernel may make it 4
-constexpr unsigned most_steps = 256;           // 1 us each on bare metal, 9 us under nested virtualisation
+constexpr unsigned most_steps = 320;           // 1 us each on bare metal, 9 us under nested virtualisation
 constexpr unsigned proof = 8;                  // times round the loop with nothing changed
 constexpr unsigned rarest_check = 64;          // ticks
 // Where a run must be the same every time, a loop that ends by itself must not be taken for one that waits just because a tick
@@ -31,6 +31,11 @@ constexpr unsigned rarest_check = 64;          // ticks
 constexpr unsigned first_check = 25; // ticks
 // Where computing takes no simulated time, a thread that goes on for this long without a call may be waiting for time.
 constexpr unsigned last_resort = 500; // ticks
+// How often a thread that is let go on passes the `pause` of its loop, the first time and at most. That must not depend on ticks
+// where a run must be the same every time; but after so many times it is as good as lost.
+constexpr unsigned first_passes = 16;
+constexpr unsigned most_passes = 1024;
+constexpr unsigned most_counted = 64;
 constexpr greg_t trap_flag = 0x100;
 constexpr std::uintptr_t page = 4096;
 
@@ -71,8 +76,8 @@ int Slices::signal_number()
   return SIGRTMAX - 1;
 }
 
-Slices::Slices(Job& job, SimTime quantum)
-    : job_(job), ticks_per_quantum_(static_cast<unsigned>(std::max<SimTime>(quantum / tick, 1)))
+Slices::Slices(Carrier& carrier, SimTime quantum)
+    : carrier_(carrier), ticks_per_quantum_(static_cast<unsigned>(std::max<SimTime>(quantum / tick, 1)))
 {
   measure_trap();
   sigevent event{};
@@ -118,10 +123,13 @@ Slices::~Slices()
   timer_delete(timer_);
 }
 
-bool Slices::uncut(const Thread& thread, std::uintptr_t pc) const
+bool Slices::uncut(const Thread& thread, const ucontext_t& context) const
 {
-  if (thread.rank.phase != Rank::Phase::running || thread.rank.gate.uncut > 0 || job_.loading(thread.rank))
+  const umw_gate& gate = thread.rank.gate;
+  if (gate.running == 0 || gate.loading != 0 || carrier_.must_stay(thread) ||
+      Signals::on_stack(static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP])))
     return true;
+  const std::uintptr_t pc = pc_of(context);
   return std::any_of(protected_.begin(), protected_.end(),
                      [pc](const Range& range) { return pc >= range.begin && pc < range.end; });
 }
@@ -131,30 +139,30 @@ void Slices::on_tick(ucontext_t& context)
   if (engine::in_runtime_world())
     return;
   const engine::Crossing crossing;
-  Thread& thread = *static_cast<Thread*>(job_.scheduler().current()->owner);
+  Thread& thread = *carrier_.running();
   if (std::exchange(stepping_, false)) { // else the steps were another thread's, which waits in a system call now
     if (&thread == watched_) {
       stepping_ = true;
       return;
     }
   }
-  if (watched_ != &thread || crossings_ != thread.rank.statistics.crossings) {
+  if (watched_ != &thread || crossings_ != thread.rank.gate.crossings) {
     watched_ = &thread;
-    crossings_ = thread.rank.statistics.crossings;
+    crossings_ = thread.rank.gate.crossings;
     ticks_ = 0;
-    next_check_ = job_.cpu().measured() ? 1 : first_check;
+    next_check_ = carrier_.cpu().measured() ? 1 : first_check;
   }
   for (const std::uintptr_t lifted : std::exchange(lifted_, {}))
     set_breakpoint(lifted);
   const std::uintptr_t pc = pc_of(context);
   history_[ticks_++ % history_.size()] = {engine::BurstMeter::ticks(), pc};
-  if (uncut(thread, pc))
+  if (uncut(thread, context))
     return;
   if (ticks_ > next_check_ || (ticks_ > 1 && known_.contains(pc))) {
     next_check_ = ticks_ + std::min(ticks_, rarest_check);
     begin_steps(context);
-  } else if (ticks_ % (job_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
-    cut(thread);
+  } else if (ticks_ % (carrier_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
+    cut(thread, context);
   }
 }
 
@@ -162,8 +170,10 @@ void Slices::begin_steps(ucontext_t& context)
 {
   stepping_ = true;
   steps_ = periods_ = pauses_ = 0;
+  anchor_ = 0;
   steps_begin_ = engine::BurstMeter::ticks();
-  watched_->rank.pause_burst();
+  carrier_.pause_burst(watched_->rank);
+  loop_.clear();
   remember(context);
   set_trap_flag(context, true);
 }
@@ -174,7 +184,7 @@ void Slices::end_steps(ucontext_t& context)
   stepping_ = false;
   set_trap_flag(context, false);
   if (watched_ != nullptr)
-    watched_->rank.resume_burst();
+    carrier_.resume_burst(watched_->rank);
 }
 
 void Slices::remember(const ucontext_t& context)
@@ -183,7 +193,6 @@ void Slices::remember(const ucontext_t& context)
   state_.registers[REG_EFL] &= program_flags;
   state_.extended_bytes = std::min(extended_bytes(context), state_.extended.size());
   std::memcpy(state_.extended.data(), context.uc_mcontext.fpregs, state_.extended_bytes);
-  loop_.clear();
 }
 
 bool Slices::as_remembered(const ucontext_t& context) const
@@ -198,19 +207,12 @@ bool Slices::as_remembered(const ucontext_t& context) const
 
 void Slices::step(ucontext_t& context)
 {
-  Thread& thread = *static_cast<Thread*>(job_.scheduler().current()->owner);
+  Thread& thread = *carrier_.running();
   const std::uintptr_t pc = pc_of(context);
-  if (&thread != watched_ || crossings_ != thread.rank.statistics.crossings || uncut(thread, pc) ||
+  if (&thread != watched_ || crossings_ != thread.rank.gate.crossings || uncut(thread, context) ||
       ++steps_ > most_steps) {
-    thread.poll.idle = false;
-    job_.polling().progress(); // it was no loop, or is one no longer
+    thread.rank.gate.got_on = 1; // it was no loop, or is one no longer
     end_steps(context);
-    return;
-  }
-  if (as_remembered(context)) {
-    if (++periods_ < proof)
-      return;
-    park(thread, context);
     return;
   }
   if (waits(pc)) {
@@ -219,11 +221,25 @@ void Slices::step(ucontext_t& context)
     park(thread, context);
     return;
   }
+  if (as_remembered(context)) {
+    if (++periods_ < proof)
+      return;
+    anchor_ = std::min(pc, *std::min_element(loop_.begin(), loop_.end()));
+    if (pc == anchor_)
+      park(thread, context);
+    return;
+  }
+  if (pc == anchor_) { // where in its loop a tick happened to find it must not show
+    remember(context);
+    periods_ = proof - 1;
+  }
   if (periods_ > 0)
     return;
   loop_.push_back(pc);
-  if ((steps_ & (steps_ - 1)) == 0) // the first state may have been on the way into the loop (Brent's algorithm)
+  if ((steps_ & (steps_ - 1)) == 0) { // the first state may have been on the way into the loop (Brent's algorithm)
+    loop_.clear();
     remember(context);
+  }
 }
 
 // A thread that spins; it goes on, step by step, when something can have changed.
@@ -249,47 +265,42 @@ void Slices::park(Thread& thread, ucontext_t& context)
   clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(spun), 0);
   clock.burst_start = engine::BurstMeter::ticks();
   // What it has done before it came here others may wait for; nothing, if it is still in the same loop.
-  thread.poll.idle = thread.poll.idle && steps_ <= (proof + 3) * loop_.size();
-  const std::uint64_t seen = rank.changes;
-  interrupt(thread, true);
-  job_.polling().park(rank, seen);
-  thread.poll.idle = true;
-  rank.leave();
+  const bool still = steps_ <= (proof + 5) * loop_.size();
+  interrupt(thread);
+  umw_args_umw_slice_park arguments{0, rank.gate.changes, still};
+  carrier_.request(thread, UMW_OP_umw_slice_park, &arguments);
   watched_ = &thread;
-  crossings_ = rank.statistics.crossings;
+  crossings_ = rank.gate.crossings;
   ticks_ = 0;
-  next_check_ = job_.cpu().measured() ? 1 : first_check;
-  if (std::exchange(thread.poll.let_go, false)) { // nothing else can happen: perhaps it does get on by itself
+  next_check_ = carrier_.cpu().measured() ? 1 : first_check;
+  if (rank.gate.signal_due != 0) {
     end_steps(context);
-    return;
+    carrier_.deliver_pending(thread, &context);
+  } else if (arguments.result != 0) { // let go
+    end_steps(context);
+  } else {
+    begin_steps(context);
   }
-  begin_steps(context);
 }
 
-// The end of a burst that is not the program's doing, so it is no crossing in the report either. What the kernel needs to get
-// here, and to get back from here the last time, was no computing.
-void Slices::interrupt(Thread& thread, bool spins)
+// The end of a burst that is not the program's doing. What the kernel needs to get here, and to get back from here the last time,
+// was no computing.
+void Slices::interrupt(Thread& thread)
 {
-  Rank& rank = thread.rank;
-  std::uint64_t& begin = rank.gate.clock.burst_start;
-  begin = std::min(begin + trap_entry_ + (std::exchange(thread.poll.trapped, true) ? trap_exit_ : 0),
+  std::uint64_t& begin = thread.rank.gate.clock.burst_start;
+  begin = std::min(begin + trap_entry_ + (std::exchange(thread.trapped, true) ? trap_exit_ : 0),
                    engine::BurstMeter::ticks());
-  rank.set_last_call(spins ? "a loop that waits for memory to change" : "its own code");
-  rank.enter(spins);
-  --rank.statistics.crossings;
+  thread.rank.gate.stays = 0;
 }
 
 // Others run, and what the thread has computed so far becomes simulated time.
-void Slices::cut(Thread& thread)
+void Slices::cut(Thread& thread, ucontext_t& context)
 {
-  Rank& rank = thread.rank;
-  interrupt(thread, false);
-  if (!job_.cpu().measured())
-    job_.polling().park_until_next(rank);
-  else
-    job_.scheduler().yield();
-  rank.leave();
-  crossings_ = rank.statistics.crossings;
+  interrupt(thread);
+  umw_args_umw_slice_cut arguments{};
+  carrier_.request(thread, UMW_OP_umw_slice_cut, &arguments);
+  crossings_ = thread.rank.gate.crossings;
+  carrier_.deliver_pending(thread, &context);
 }
 
 bool Slices::waits(std::uintptr_t pc)
@@ -350,29 +361,35 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
   engine::Crossing crossing;
   if (stepping_)
     end_steps(context);
-  Thread& thread = *static_cast<Thread*>(job_.scheduler().current()->owner);
-  Rank& rank = thread.rank;
-  PollState& poll = thread.poll;
+  Thread& thread = *carrier_.running();
+  const std::uint64_t crossings = thread.rank.gate.crossings;
+  if (uncut(thread, context))
+    return true; // the rest of the instruction does nothing
+  if (thread.passes > 0 && thread.passes_since == crossings) {
+    --thread.passes;
+    return true;
+  }
   // With the same registers it is still in the same loop and has done nothing but look.
   const greg_t* registers = context.uc_mcontext.gregs;
-  poll.idle = std::equal(registers, registers + REG_RIP + 1, thread.at_pause);
+  const bool idle = std::equal(registers, registers + REG_RIP + 1, thread.at_pause);
   std::memcpy(thread.at_pause, registers, sizeof thread.at_pause);
-  if (!poll.idle)
-    job_.polling().progress();
-  const std::uint64_t seen = rank.changes;
-  interrupt(thread, true);
-  poll.at_memory = true;
-  if (rank.changes == seen)
-    job_.polling().empty(rank);
-  poll.at_memory = false;
-  if (std::exchange(poll.let_go, false)) {
+  interrupt(thread);
+  umw_args_umw_slice_pause arguments{0, thread.rank.gate.changes, idle};
+  carrier_.request(thread, UMW_OP_umw_slice_pause, &arguments);
+  if (arguments.result == 0) {
+    thread.let_go = 0;
+  } else if (!carrier_.cpu().measured() && thread.let_go < most_counted) {
+    thread.passes = std::min(first_passes << std::min(thread.let_go, 16U), most_passes);
+    thread.passes_since = crossings;
+    ++thread.let_go;
+  } else {
     const std::uintptr_t pc = pc_of(context) - 1;
     clear_breakpoint(pc);
     lifted_.push_back(pc);
     context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
   }
-  rank.leave();
+  carrier_.deliver_pending(thread, &context);
   return true;
 }
 
-} // namespace umwelt::job
+} // namespace umwelt::world

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-namespace umwelt::job
+namespace umwelt::world
 {
 
 class Folder
@@ -24,4 +24,4 @@ private:
   int fd_;
 };
 
-} // namespace umwelt::job
+} // namespace umwelt::world

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/cell/board.h"
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <new>
+#include <system_error>
+
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace umwelt::cell
+{
+
+namespace
+{
+
+// Long enough for an answer that is on its way, far shorter than what going to sleep and being woken costs (5 us).
+constexpr unsigned spins = 100;
+constexpr std::int64_t second = 1'000'000'000; // ns
+
+long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, const timespec* timeout)
+{
+  return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(word), operation, value, timeout, nullptr, 0);
+}
+
+} // namespace
+
+void Doorbell::ring()
+{
+  rings_.fetch_add(1, std::memory_order_seq_cst);
+  if (asleep_.load(std::memory_order_seq_cst) != 0)
+    futex(&rings_, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+bool Doorbell::wait(std::uint32_t seen, std::int64_t nanoseconds)
+{
+  for (unsigned i = 0; i < spins; ++i) {
+    if (rings() != seen)
+      return false;
+    __builtin_ia32_pause();
+  }
+  const timespec timeout{nanoseconds / second, nanoseconds % second};
+  asleep_.store(1, std::memory_order_seq_cst);
+  if (rings_.load(std::memory_order_seq_cst) == seen)
+    futex(&rings_, FUTEX_WAIT, seen, &timeout);
+  asleep_.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+Board::Board(unsigned cells, unsigned ranks) : count_(cells)
+{
+  const auto rounded = [](std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; };
+  const std::size_t bells = rounded(sizeof(Doorbell));
+  const std::size_t boxes = rounded(sizeof(Mailbox) * cells);
+  const std::size_t gates = rounded(sizeof(Gate) * ranks);
+  bytes_ = bells + boxes + gates + sizeof(Slot) * slots_per_cell * cells;
+  memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory_ == MAP_FAILED)
+    throw std::system_error(errno, std::generic_category(), "memory shared with cells");
+  auto* next = static_cast<char*>(memory_);
+  doorbell_ = new (next) Doorbell{};
+  mailboxes_ = new (next += bells) Mailbox[cells]{};
+  gates_ = new (next += boxes) Gate[ranks]{};
+  slots_ = reinterpret_cast<Slot*>(next + gates); // zero as they are: most are never used
+}
+
+Board::~Board()
+{
+  munmap(memory_, bytes_);
+}
+
+} // namespace umwelt::cell

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A cell: a process that carries ranks for the runtime. Its threads run on fibers, one at a time; each sends its requests to the
+// runtime and goes on when they are served.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "net_models/core/timeline.h"
+#include "runtime/cell/cells.h"
+#include "runtime/world/carrier.h"
+
+namespace umwelt::cell
+{
+
+namespace detail
+{
+struct Fibers { // no time passes in a cell
+  sim::Timeline timeline;
+  engine::Scheduler scheduler{timeline};
+};
+} // namespace detail
+
+class CellProcess final : private detail::Fibers, public world::Carrier
+{
+public:
+  CellProcess(Cells& cells, unsigned index, world::Cpu& cpu, char** process_argv);
+
+  struct Seat {
+    world::Rank* rank;
+    unsigned slot; // of its main thread
+  };
+  // Runs them until the process is ended. `quantum`: time slices.
+  [[noreturn]] void run(const std::vector<Seat>& seats, world::SimTime quantum);
+
+  [[nodiscard]] world::Thread* running() const override;
+  void request(world::Thread& thread, std::uint32_t operation, void* arguments) override;
+  void on_request(int signal, const ucontext_t* context) override;
+  [[noreturn]] void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) override;
+  // A signal handler: the runtime wants to know where everyone is.
+  void on_report(const ucontext_t& context, bool in_rank);
+
+private:
+  void begin(world::Thread& thread, unsigned slot, std::size_t stack_bytes, std::function<void()> body);
+  void create_thread(world::Thread& creator, umw_args_umw_thread_create& arguments);
+  void send(world::Thread& thread, std::uint32_t operation, void* arguments);
+  void hand_over(const world::Thread& thread);
+  void await_turn(const world::Thread& thread);
+  bool listen(std::int64_t nanoseconds);
+  bool hear();
+
+  Cells& cells_;
+  const unsigned index_;
+  Mailbox& mailbox_;
+  std::vector<world::Thread*> threads_; // by slot
+  std::vector<bool> turn_;              // by slot: may go on
+};
+
+} // namespace umwelt::cell

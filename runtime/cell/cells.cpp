@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/cell/cells.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace umwelt::cell
+{
+
+namespace
+{
+
+constexpr std::chrono::seconds patience(2); // for a report
+
+Doorbell* runtimes_doorbell = nullptr;
+volatile std::sig_atomic_t child_ended = 0;
+
+void on_child(int)
+{
+  child_ended = 1;
+  if (runtimes_doorbell != nullptr)
+    runtimes_doorbell->ring();
+}
+
+std::int64_t cpu_time(pid_t pid)
+{
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+    return 0;
+  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+void add(timeval& sum, const timeval& part)
+{
+  sum.tv_sec += part.tv_sec;
+  sum.tv_usec += part.tv_usec;
+  if (sum.tv_usec >= 1'000'000) {
+    ++sum.tv_sec;
+    sum.tv_usec -= 1'000'000;
+  }
+}
+
+} // namespace
+
+int Cells::report_signal()
+{
+  return SIGRTMAX - 2;
+}
+
+Cells::Cells(unsigned cells, unsigned ranks, unsigned jobs) : board_(cells, ranks), jobs_(jobs), cells_(cells)
+{
+}
+
+Cells::~Cells()
+{
+  stop();
+  for (const State& cell : cells_)
+    if (cell.report >= 0)
+      close(cell.report);
+}
+
+void Cells::start(const std::function<void(unsigned)>& body)
+{
+  runtimes_doorbell = &board_.doorbell();
+  struct sigaction action {
+  };
+  action.sa_handler = on_child;
+  action.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+  sigaction(SIGCHLD, &action, nullptr);
+  ::signal(report_signal(), SIG_IGN); // until a cell can answer
+  std::fflush(nullptr);               // or each would write it once more
+  const pid_t runtime = getpid();
+  for (unsigned i = 0; i < count(); ++i) {
+    State& cell = cells_[i];
+    cell.report = memfd_create("umwelt-report", MFD_CLOEXEC);
+    cell.pid = cell.report < 0 ? -1 : fork();
+    if (cell.pid < 0)
+      throw std::system_error(errno, std::generic_category(), fmt::format("cell {} of {}", i, count()));
+    if (cell.pid > 0)
+      continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != runtime)
+      _exit(0);
+    ::signal(SIGCHLD, SIG_DFL);
+    prctl(PR_SET_NAME, fmt::format("umwelt-cell{}", i).c_str());
+    body(i);
+    _exit(0);
+  }
+}
+
+void Cells::reap(State& cell)
+{
+  int status = 0;
+  rusage usage{};
+  if (wait4(cell.pid, &status, 0, &usage) != cell.pid)
+    return;
+  cell.pid = -1;
+  add(usage_.ru_utime, usage.ru_utime);
+  add(usage_.ru_stime, usage.ru_stime);
+  usage_.ru_maxrss += usage.ru_maxrss;
+}
+
+void Cells::stop()
+{
+  for (const State& cell : cells_)
+    if (cell.pid > 0)
+      kill(cell.pid, SIGKILL);
+  for (State& cell : cells_)
+    if (cell.pid > 0)
+      reap(cell);
+  runtimes_doorbell = nullptr;
+}
+
+std::optional<unsigned> Cells::take_slot(unsigned index)
+{
+  State& cell = cells_[index];
+  if (!cell.free_slots.empty()) {
+    const unsigned slot = cell.free_slots.back();
+    cell.free_slots.pop_back();
+    board_.slot(index, slot).used = 0;
+    return slot;
+  }
+  return cell.slots < slots_per_cell ? std::optional(cell.slots++) : std::nullopt;
+}
+
+void Cells::release(unsigned cell, unsigned slot, bool urgent)
+{
+  if (!urgent && cells_[cell].under_way == 0 && computing_.size() >= jobs_)
+    held_back_.push_back({cell, slot});
+  else
+    send({cell, slot});
+}
+
+void Cells::send(const Release& release)
+{
+  State& cell = cells_[release.cell];
+  if (cell.under_way++ == 0)
+    computing_.push_back(release.cell);
+  Mailbox& shared = board_.mailbox(release.cell);
+  shared.to_cell.push(release.slot);
+  shared.doorbell.ring();
+}
+
+bool Cells::collect(const std::function<void(unsigned, unsigned)>& arrived)
+{
+  bool any = false;
+  heard_ = board_.doorbell().rings(); // before the rings are looked at
+  for (std::size_t i = 0; i < computing_.size();) {
+    const unsigned index = computing_[i];
+    State& cell = cells_[index];
+    std::uint32_t slot = 0;
+    while (board_.mailbox(index).to_runtime.pop(slot)) {
+      any = true;
+      --cell.under_way;
+      cell.watched = 0;
+      arrived(index, slot);
+    }
+    if (cell.under_way > 0)
+      ++i;
+    else
+      computing_.erase(computing_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  // Those of a cell that computes already need not wait, and are behind nobody else's.
+  for (auto next = held_back_.begin(); next != held_back_.end();) {
+    if (cells_[next->cell].under_way == 0 && computing_.size() >= jobs_) {
+      ++next;
+      continue;
+    }
+    send(*next);
+    next = held_back_.erase(next);
+  }
+  return any;
+}
+
+void Cells::wait(std::int64_t nanoseconds)
+{
+  board_.doorbell().wait(heard_, nanoseconds);
+}
+
+std::int64_t Cells::computed(unsigned index, unsigned slot)
+{
+  State& cell = cells_[index];
+  if (board_.mailbox(index).computing.load(std::memory_order_acquire) != slot + 1)
+    return 0;
+  const std::int64_t now = cpu_time(cell.pid);
+  if (cell.watched != slot + 1) {
+    cell.watched = slot + 1;
+    cell.watched_since = now;
+  }
+  return now - cell.watched_since;
+}
+
+std::optional<Cells::Death> Cells::death()
+{
+  if (child_ended == 0)
+    return std::nullopt;
+  child_ended = 0;
+  for (unsigned i = 0; i < count(); ++i) {
+    siginfo_t information{};
+    if (cells_[i].pid <= 0 ||
+        waitid(P_PID, static_cast<id_t>(cells_[i].pid), &information, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        information.si_pid == 0)
+      continue;
+    const int status =
+        information.si_code == CLD_EXITED ? W_EXITCODE(information.si_status, 0) : W_EXITCODE(0, information.si_status);
+    reap(cells_[i]);
+    child_ended = 1; // there may be more
+    return Death{i, status};
+  }
+  return std::nullopt;
+}
+
+std::string Cells::report(unsigned index)
+{
+  const State& cell = cells_[index];
+  Mailbox& shared = board_.mailbox(index);
+  const std::uint32_t before = shared.reports.load();
+  if (cell.pid <= 0 || kill(cell.pid, report_signal()) != 0)
+    return {};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (shared.reports.load() == before) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (std::chrono::steady_clock::now() > end)
+      return {};
+  }
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (ssize_t n = 0; (n = pread(cell.report, buffer.data(), buffer.size(), static_cast<off_t>(text.size()))) > 0;)
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  return text;
+}
+
+int Cells::descriptor_of(unsigned index, int fd)
+{
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, cells_[index].pid, 0));
+  if (process < 0)
+    return -errno;
+  const auto own = static_cast<int>(syscall(SYS_pidfd_getfd, process, fd, 0));
+  const int error = errno;
+  close(process);
+  return own < 0 ? -error : own;
+}
+
+} // namespace umwelt::cell

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The runtime's side of its cells: starts them, lets their threads go on, hears from them, and ends them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "runtime/cell/board.h"
+
+namespace umwelt::cell
+{
+
+class Cells
+{
+public:
+  // `jobs`: at most so many compute at the same time.
+  Cells(unsigned cells, unsigned ranks, unsigned jobs);
+  ~Cells(); // ends them
+  Cells(const Cells&) = delete;
+  Cells& operator=(const Cells&) = delete;
+
+  // Forks the cells; each calls `body` with its number, which does not return. They end with the thread that calls this. Throws
+  // std::system_error.
+  void start(const std::function<void(unsigned cell)>& body);
+  // Ends them at once.
+  void stop();
+
+  [[nodiscard]] Board& board() { return board_; }
+  [[nodiscard]] pid_t pid(unsigned cell) const { return cells_[cell].pid; }
+  [[nodiscard]] unsigned count() const { return board_.cells(); }
+
+  // A slot for a new thread of the cell; none: it has as many as it can.
+  std::optional<unsigned> take_slot(unsigned cell);
+  void give_slot(unsigned cell, unsigned slot) { cells_[cell].free_slots.push_back(slot); }
+
+  // The thread goes on as soon as fewer than `jobs` cells compute; at once if it is `urgent`.
+  void release(unsigned cell, unsigned slot, bool urgent = false);
+  // The cell looks whether something has changed.
+  void wake(unsigned cell) { board_.mailbox(cell).doorbell.ring(); }
+  // Calls `arrived` for every thread that has something to say. False: there was none.
+  bool collect(const std::function<void(unsigned cell, unsigned slot)>& arrived);
+  // Returns when one has, after `nanoseconds`, or for no reason.
+  void wait(std::int64_t nanoseconds);
+  // CPU time (ns) the cell has used while `slot` computes there, counted from the first time this was asked in its burst; 0 if it
+  // does not compute yet.
+  std::int64_t computed(unsigned cell, unsigned slot);
+
+  struct Death {
+    unsigned cell;
+    int status; // as of waitpid(2)
+  };
+  // One that has ended without being asked to.
+  std::optional<Death> death();
+  // What the threads of a cell are doing, "SLOT\n" and indented lines each; empty if it does not answer.
+  std::string report(unsigned cell);
+  // Descriptor of the running process that is `fd` in the cell; a negative errno.
+  int descriptor_of(unsigned cell, int fd);
+  // Of all cells that have ended.
+  [[nodiscard]] const rusage& usage() const { return usage_; }
+
+  // For the cell itself: where reports go, and the signal that asks for one.
+  [[nodiscard]] int report_file(unsigned cell) const { return cells_[cell].report; }
+  [[nodiscard]] static int report_signal();
+
+private:
+  struct State {
+    pid_t pid = -1;
+    int report = -1;
+    unsigned under_way = 0; // threads released and not heard of since
+    unsigned slots = 0;     // given out so far
+    std::vector<unsigned> free_slots;
+    std::uint32_t watched = 0; // slot whose CPU time is looked at, plus 1
+    std::int64_t watched_since = 0;
+  };
+  struct Release {
+    unsigned cell;
+    unsigned slot;
+  };
+  void send(const Release& release);
+  void reap(State& cell); // waits for its end
+
+  Board board_;
+  unsigned jobs_;
+  std::vector<State> cells_;
+  std::vector<unsigned> computing_; // cells with threads under way
+  std::deque<Release> held_back_;
+  std::uint32_t heard_ = 0; // rings of the doorbell
+  rusage usage_{};
+};
+
+} // namespace umwelt::cell

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/job/channel.h"
+
+#include <utility>
+
+#include "runtime/cell/cells.h"
+#include "runtime/gate/dispatch.h"
+#include "runtime/job/job.h"
+#include "runtime/job/rank.h"
+#include "runtime/job/thread.h"
+
+namespace umwelt::job
+{
+
+namespace
+{
+constexpr std::int64_t look_up = 100'000'000; // ns; a request of the user may have come in between
+constexpr std::int64_t a_moment = 20'000;     // ns
+} // namespace
+
+Channel::Channel(Thread& thread, unsigned cell, unsigned slot)
+    : thread_(thread), cell_(cell), slot_number_(slot), slot_(thread.rank.job.cells()->board().slot(cell, slot))
+{
+  thread_.rank.job.connect(*this);
+}
+
+Channel::~Channel()
+{
+  thread_.rank.job.disconnect(*this);
+}
+
+void Channel::live()
+{
+  go_on(cell::Slot::Turn::go_on);
+  if (thread_.number == 0)
+    thread_.rank.job.scheduler().yield(); // the others begin, too
+  converse();
+  __builtin_unreachable();
+}
+
+bool Channel::deliver_pending()
+{
+  go_on(cell::Slot::Turn::deliver);
+  return converse();
+}
+
+// Measured bursts do; loading takes no time.
+bool Channel::overlaps() const
+{
+  return thread_.rank.job.cpu().measured() && thread_.rank.phase == Rank::Phase::running;
+}
+
+// Serves what the thread asks for until it says that handlers have run.
+bool Channel::converse()
+{
+  Rank& rank = thread_.rank;
+  engine::Scheduler& scheduler = rank.job.scheduler();
+  for (;;) {
+    await();
+    if (slot_.turn == cell::Slot::Turn::delivered) {
+      release_gate();
+      drop_burst();
+      return slot_.result != 0;
+    }
+    const bool others_first = gate::serve(rank, slot_.operation, slot_.arguments, slot_.burst);
+    if (!others_first || overlaps()) {
+      go_on(cell::Slot::Turn::go_on);
+    } else if (rank.threads.size() == 1) { // nobody before it can touch its memory
+      go_on(cell::Slot::Turn::go_on);
+      scheduler.yield();
+    } else {
+      scheduler.yield();
+      go_on(cell::Slot::Turn::go_on);
+    }
+  }
+}
+
+void Channel::go_on(cell::Slot::Turn how)
+{
+  Job& job = thread_.rank.job;
+  take_gate();
+  thread_.rank.leave();
+  slot_.turn = how;
+  arrived_ = false;
+  if (overlaps()) {
+    began_ = earliest_ = job.scheduler().now();
+    thread_.choose_core();
+    job.cores().at(thread_.rank.node, thread_.core).begin(burst_);
+    computing_ = true;
+  }
+  job.cells()->release(cell_, slot_number_, thread_.rank.gate.stays != 0);
+}
+
+// Time does not go on to earliest_ until it is woken.
+void Channel::block_absent()
+{
+  Job& job = thread_.rank.job;
+  job.begin_absence(*this);
+  away_ = true;
+  job.scheduler().block();
+  away_ = false;
+  job.end_absence(*this);
+}
+
+void Channel::take_gate()
+{
+  Rank& rank = thread_.rank;
+  if (rank.computing == nullptr) {
+    rank.computing = this;
+    return;
+  }
+  const SimTime debt = std::exchange(rank.gate.clock.debt_ps, 0); // this thread's own
+  earliest_ = rank.job.scheduler().now();
+  rank.to_compute.push_back(this);
+  while (rank.computing != this)
+    block_absent();
+  rank.gate.clock.debt_ps = debt;
+}
+
+void Channel::release_gate()
+{
+  Rank& rank = thread_.rank;
+  if (rank.computing != this)
+    return;
+  rank.computing = nullptr;
+  if (rank.to_compute.empty())
+    return;
+  rank.computing = rank.to_compute.front();
+  rank.to_compute.pop_front();
+  rank.job.scheduler().wake(*rank.computing->thread_.actor);
+}
+
+void Channel::await()
+{
+  Job& job = thread_.rank.job;
+  if (computing_)
+    while (!arrived_)
+      block_absent();
+  else
+    while (!arrived_ && !job.scheduler().stopping()) {
+      if (job.staying(cell_) > 0) // it is not the cell's turn to run this one
+        job.scheduler().yield();
+      job.hear_from_cells(job.staying(cell_) > 0 ? a_moment : look_up);
+    }
+  if (!arrived_)
+    job.abandon();
+  if (std::exchange(stays_, false))
+    --job.staying(cell_);
+}
+
+void Channel::arrive()
+{
+  arrived_ = true;
+  if (!stays_ && thread_.rank.gate.stays != 0) {
+    stays_ = true;
+    ++thread_.rank.job.staying(cell_);
+  }
+  if (away_)
+    thread_.rank.job.scheduler().wake(*thread_.actor);
+}
+
+void Channel::close()
+{
+  if (std::exchange(away_, false))
+    thread_.rank.job.end_absence(*this);
+  if (std::exchange(stays_, false))
+    --thread_.rank.job.staying(cell_);
+  drop_burst();
+}
+
+SimTime Channel::finish_burst(SimTime work)
+{
+  computing_ = false;
+  thread_.rank.job.cores().at(thread_.rank.node, thread_.core).finish(burst_, work);
+  return began_;
+}
+
+SimTime Channel::drop_burst()
+{
+  if (!std::exchange(computing_, false))
+    return 0;
+  Job& job = thread_.rank.job;
+  job.cores().at(thread_.rank.node, thread_.core).drop(burst_);
+  return job.scheduler().now() - began_;
+}
+
+SimTime Channel::earliest(SimTime enough)
+{
+  const Rank& rank = thread_.rank;
+  if (earliest_ < enough) {
+    const SimTime used = rank.job.cells()->computed(cell_, slot_number_) * sim::nanosecond;
+    earliest_ =
+        began_ + static_cast<SimTime>(static_cast<double>(rank.job.cpu().least_charge(used)) / rank.world.speed);
+  }
+  return earliest_;
+}
+
+} // namespace umwelt::job

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A simulated thread that lives in a cell, as the runtime has it. Its actor stands in for it: lets it go on, waits for its next
+// request, serves it.
+//
+// Where bursts are not measured they take a time that is known, mostly none, so no date may pass while one is under way: the
+// actor keeps its turn until the request is there, and what it does in which order is what it would have done in one process.
+// Ranks that become ready at the same date compute at the same time nevertheless, each while those before it have their turn.
+//
+// A measured burst ends when its CPU time says so, and is under way until then: time goes on meanwhile, as far as the CPU
+// time that it has used so far allows. The gate of a rank speaks of one thread at a time, so its other threads go on, at the date
+// at which they may, when the burst that is under way has been taken note of.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cell/board.h"
+#include "runtime/engine/core.h"
+
+namespace umwelt::job
+{
+
+struct Thread;
+using sim::SimTime;
+
+class Channel
+{
+public:
+  Channel(Thread& thread, unsigned cell, unsigned slot);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // The life of the thread's actor.
+  [[noreturn]] void live();
+  // In the middle of a request: the rank acts on the signals that are due (Rank::act_on_signals).
+  bool deliver_pending();
+
+  // What the gate says of the burst that has ended has been taken note of: another thread of the rank may go on.
+  void release_gate();
+  // A measured burst that is not accounted for yet.
+  [[nodiscard]] bool computing() const { return computing_; }
+  // It counts for `work`: returns when that has gone by since it began, and says when that was.
+  SimTime finish_burst(SimTime work);
+  // It counts for nothing. Time that has gone by since it began.
+  SimTime drop_burst();
+  // No request of the thread can come before. Looks at the cell's CPU clock if what is known is before `enough`.
+  SimTime earliest(SimTime enough);
+
+  // The thread has something to say.
+  void arrive();
+  // The thread has ended, or is not waited for any longer.
+  void close();
+
+  [[nodiscard]] unsigned cell() const { return cell_; }
+  [[nodiscard]] unsigned slot() const { return slot_number_; }
+  // For the reply to umw_thread_create: the slot of the new thread.
+  void tell_slot(unsigned slot) { slot_.result = static_cast<std::int32_t>(slot); }
+
+private:
+  [[nodiscard]] bool overlaps() const;
+  bool converse();
+  void go_on(cell::Slot::Turn how);
+  void take_gate();
+  void await();
+  void block_absent();
+
+  Thread& thread_;
+  const unsigned cell_;
+  const unsigned slot_number_;
+  cell::Slot& slot_;
+  bool arrived_ = true;
+  bool away_ = false;  // its actor is blocked until it arrives
+  bool stays_ = false; // counted in Job::staying
+  bool computing_ = false;
+  engine::Core::Burst burst_;
+  SimTime began_ = 0;
+  SimTime earliest_ = 0;
+};
+
+} // namespace umwelt::job

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/world/carrier.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "runtime/diagnose/backtrace.h"
+#include "runtime/diagnose/symbols.h"
+#include "runtime/engine/syscalls.h"
+#include "runtime/engine/thread_pointer.h"
+#include "runtime/world/signals.h"
+#include "runtime/world/slices.h"
+
+extern char** environ;
+
+namespace umwelt::world
+{
+
+std::size_t main_stack()
+{
+  constexpr std::size_t largest = 1UL << 30; // for "unlimited"
+  rlimit limit{};
+  getrlimit(RLIMIT_STACK, &limit);
+  return std::clamp<std::size_t>(limit.rlim_cur, smallest_stack, largest);
+}
+
+Carrier::Carrier(engine::Scheduler& fibers, Cpu& cpu, char** process_argv)
+    : fibers_(fibers), cpu_(cpu), process_argv_(process_argv)
+{
+}
+
+Carrier::~Carrier() = default;
+
+void Carrier::begin_slices(SimTime quantum)
+{
+  slices_ = std::make_unique<Slices>(*this, quantum);
+}
+
+void Carrier::end_slices()
+{
+  slices_.reset();
+  if (std::exchange(dispatching_, false))
+    engine::disable_syscall_dispatch();
+}
+
+void Carrier::call(Thread& thread, std::uint32_t operation, void* arguments)
+{
+  Rank& rank = thread.rank;
+  thread.trapped = false;
+  switch (operation) {
+  case UMW_OP_umw_loader_lock: {
+    auto* a = static_cast<umw_args_umw_loader_lock*>(arguments);
+    if (a->take != 0)
+      lock_loader(thread);
+    else
+      unlock_loader(thread);
+    a->result = 0;
+    return;
+  }
+  case UMW_OP_umw_change_directory: {
+    auto* a = static_cast<umw_args_umw_change_directory*>(arguments);
+    a->result = change_directory(rank, a->path, a->fd);
+    return;
+  }
+  case UMW_OP_umw_die: {
+    const auto* a = static_cast<const umw_args_umw_die*>(arguments);
+    die(thread, a->number, static_cast<const siginfo_t*>(a->information), static_cast<const ucontext_t*>(a->context));
+  }
+  default:
+    break;
+  }
+  ++rank.gate.crossings;
+  rank.gate.stays = must_stay(thread);
+  request(thread, operation, arguments);
+}
+
+bool Carrier::must_stay(const Thread& thread) const
+{
+  return loader_locks_.held_by(thread.donor.kernel_id()) ||
+         Signals::on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+}
+
+// --- life of a rank --------------------------------------------------------------------------------------------------
+
+void Carrier::live(Thread& main)
+{
+  Rank& rank = main.rank;
+  const std::string error = load(main);
+  if (!error.empty()) {
+    umw_args_umw_not_loaded arguments{0, error.c_str()};
+    request(main, UMW_OP_umw_not_loaded, &arguments);
+  }
+  rank.gate.stays = 0;
+  umw_args_umw_loaded arguments{};
+  request(main, UMW_OP_umw_loaded, &arguments);
+  std::vector<char*> argv;
+  for (std::string& word : rank.argv)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  begin_burst(main);
+  loader::enter_program(rank.objects.program(), static_cast<int>(rank.argv.size()), argv.data(), rank.envp.data(),
+                        rank.program_path.c_str(), main.donor.thread_pointer(), engine::detail::have_fsgsbase);
+}
+
+// Empty, or ld.so's message.
+std::string Carrier::load(Thread& main)
+{
+  Rank& rank = main.rank;
+  carried_.push_back(&rank);
+  lock_loader(main);
+  for (std::string& entry : rank.environment)
+    rank.envp.push_back(entry.data());
+  rank.envp.push_back(nullptr);
+  // ld.so hands constructors the process's own arguments and environment.
+  char** const own_environment = environ;
+  char* const own_name = process_argv_[0];
+  process_argv_[0] = rank.argv.front().data();
+  environ = rank.envp.data();
+  begin_burst(main);
+  std::string error;
+  {
+    const engine::Excursion excursion(main.donor.thread_pointer());
+    error = rank.objects.load(rank.stub.c_str(), rank.linked_at);
+  }
+  environ = own_environment;
+  process_argv_[0] = own_name;
+  unlock_loader(main);
+  if (!error.empty())
+    return error;
+  cpu_.skip(); // files were read
+  diagnose::add_objects(rank.objects.objects());
+  for (const loader::CodeRange& code : rank.objects.uninterruptible())
+    slices_->protect(code.begin, code.end);
+  return {};
+}
+
+Thread& Carrier::add_thread(Rank& rank)
+{
+  rank.threads.push_back(std::make_unique<Thread>(rank));
+  if (rank.threads.size() > 1 && !dispatching_ && engine::have_syscall_dispatch())
+    dispatching_ = engine::enable_syscall_dispatch();
+  cpu_.skip(); // starting the donor waits for the kernel: that is not missing from the next burst
+  return *rank.threads.back();
+}
+
+void Carrier::live(Thread& thread, umw_thread_start start, void* argument)
+{
+  begin_burst(thread);
+  {
+    const engine::Excursion excursion(thread.donor.thread_pointer(), dispatches(thread.rank));
+    start(argument);
+  }
+  __builtin_unreachable(); // it ends with umw_thread_end
+}
+
+bool Carrier::deliver_pending(Thread& thread, void* context)
+{
+  umw_gate& gate = thread.rank.gate;
+  if (gate.signal_due == 0 || gate.deliver_pending == nullptr)
+    return false;
+  const engine::Excursion excursion(thread.donor.thread_pointer(), dispatches(thread.rank));
+  return gate.deliver_pending(context);
+}
+
+// The message: what belongs to the first line, then the rest of the report.
+void Carrier::die(Thread& thread, int signal, const siginfo_t* information, const ucontext_t* context)
+{
+  std::string text;
+  const bool at_address = information != nullptr && (signal == SIGSEGV || signal == SIGBUS);
+  if (at_address)
+    text = fmt::format(" at address {}", information->si_addr);
+  text += '\n';
+  const engine::Stack& stack = thread.fiber->stack();
+  if (at_address && stack.guards(information->si_addr))
+    text += fmt::format("    its stack of {} MiB is used up. Next step: ulimit -s with a larger value, or unlimited\n",
+                        stack.size() >> 20);
+  text += context != nullptr ? diagnose::backtrace_of(*context) : diagnose::backtrace_here();
+  umw_args_umw_died arguments{0, signal, text.c_str()};
+  request(thread, UMW_OP_umw_died, &arguments);
+  __builtin_unreachable();
+}
+
+// --- bursts ------------------------------------------------------------------------------------------------------------
+
+void Carrier::begin_burst(const Thread& thread)
+{
+  const Rank& rank = thread.rank;
+  if (rank.folder != current_folder_) [[unlikely]]
+    use_folder_of(rank);
+  rank.gate.kernel_tid = thread.donor.kernel_id();
+  rank.gate.clock.burst_start = engine::BurstMeter::ticks();
+}
+
+void Carrier::pause_burst(Rank& rank)
+{
+  if (!cpu_.measured())
+    return;
+  const SimTime burst = cpu_.charge(cpu_.measure(rank.gate.clock.burst_start), true);
+  rank.gate.clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / rank.speed);
+}
+
+void Carrier::resume_burst(Rank& rank)
+{
+  cpu_.skip();
+  rank.gate.clock.burst_start = engine::BurstMeter::ticks();
+}
+
+// --- what a process has only once ---------------------------------------------------------------------------------------
+
+void Carrier::use_folder_of(const Rank& rank)
+{
+  if (fchdir(rank.folder->fd()) == 0)
+    current_folder_ = rank.folder;
+}
+
+int Carrier::change_directory(Rank& rank, const char* path, int fd)
+{
+  if (rank.folder != current_folder_)
+    use_folder_of(rank);
+  auto folder = std::make_shared<Folder>(path != nullptr ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)
+                                                         : openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (folder->fd() < 0 || fchdir(folder->fd()) != 0)
+    return -errno;
+  rank.folder = current_folder_ = std::move(folder);
+  return 0;
+}
+
+void Carrier::lock_loader(Thread& thread)
+{
+  Rank& rank = thread.rank;
+  if (loader_owner_ == &rank) {
+    ++loader_depth_;
+    return;
+  }
+  while (loader_owner_ != nullptr) {
+    ++loader_waiting_;
+    umw_args_umw_loader_wait arguments{0, loader_releases_};
+    request(thread, UMW_OP_umw_loader_wait, &arguments);
+    --loader_waiting_;
+  }
+  loader_owner_ = &rank;
+  loader_depth_ = 1;
+  rank.gate.loading = 1;
+  for (const Rank* other : carried_)
+    for (const auto& each : other->threads)
+      each->donor.end_look_up();
+}
+
+void Carrier::unlock_loader(Thread& thread)
+{
+  if (loader_owner_ != &thread.rank || --loader_depth_ > 0)
+    return;
+  loader_owner_ = nullptr;
+  thread.rank.gate.loading = 0;
+  ++loader_releases_;
+  if (loader_waiting_ > 0) {
+    umw_args_umw_loader_released arguments{0, loader_releases_};
+    request(thread, UMW_OP_umw_loader_released, &arguments);
+  }
+}
+
+} // namespace umwelt::world

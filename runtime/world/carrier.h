@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A process that carries ranks: the runtime's own, or a cell (runtime/cell). It loads their namespaces, runs their threads on
+// fibers, measures their bursts, cuts them and catches what befalls them. What they ask for is a request to the
+// simulation: served on the spot in the runtime's process, sent there from a cell.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ucontext.h>
+
+#include "loader/donor.h"
+#include "loader/loader_locks.h"
+#include "loader/namespace.h"
+#include "preload/gate/gate.h"
+#include "runtime/engine/scheduler.h"
+#include "runtime/world/cpu.h"
+#include "runtime/world/folder.h"
+
+namespace umwelt::world
+{
+
+class Slices;
+struct Rank;
+using sim::SimTime;
+
+constexpr std::size_t smallest_stack = 8UL << 20; // bytes, of any thread
+std::size_t main_stack();                         // bytes, as `ulimit -s` says
+
+// A thread of a rank, where it is carried.
+struct Thread {
+  explicit Thread(Rank& of) : rank(of) {}
+
+  Rank& rank;
+  loader::Donor donor; // the thread control block it lives on
+  engine::Actor* fiber = nullptr;
+  unsigned slot = 0;    // in a cell: on its board
+  bool trapped = false; // it was last left by a trap, not by a call
+  // At the `pause` of a loop (slices.h):
+  gregset_t at_pause{};           // registers when it last came there
+  unsigned let_go = 0;            // how often it has been let go on in a row,
+  unsigned passes = 0;            // and how often it still passes then,
+  std::uint64_t passes_since = 0; // unless it has made a call (crossings)
+};
+
+// A rank, where it is carried. All but the namespace and the threads is known before the process exists.
+struct Rank {
+  explicit Rank(umw_gate& g) : gate(g) {}
+
+  umw_gate& gate;
+  double speed = 1;
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;
+  std::vector<char*> envp; // the same as the C library of the rank has it: `environ` points here, so it lives as long
+  std::string program_path;
+  std::string stub;               // of the program's private copy
+  loader::AddressRange linked_at; // where the program has to lie, if anywhere
+  std::shared_ptr<Folder> folder; // working directory; ranks that have not left it share one
+
+  loader::Namespace objects;
+  std::vector<std::unique_ptr<Thread>> threads; // the first is the main one
+};
+
+class Carrier
+{
+public:
+  // `process_argv`: of this process, ld.so hands it to constructors. All outlive the carrier.
+  Carrier(engine::Scheduler& fibers, Cpu& cpu, char** process_argv);
+  virtual ~Carrier();
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
+
+  // The thread whose code runs, or whose request is on its way; null: none.
+  [[nodiscard]] virtual Thread* running() const = 0;
+  // Asks the simulation; by the running thread, in the runtime's world. Does not return if that ends the thread.
+  virtual void request(Thread& thread, std::uint32_t operation, void* arguments) = 0;
+  // The user or the clock wants the run to end. `context`: of the rank whose code it interrupted, or null.
+  virtual void on_request(int signal, const ucontext_t* context) = 0;
+  // A fault in the runtime's world.
+  [[noreturn]] virtual void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) = 0;
+
+  // A call that crosses the gate: a request, unless this process can answer.
+  void call(Thread& thread, std::uint32_t operation, void* arguments);
+  // Loads the rank and runs its program; on the main thread's fiber.
+  [[noreturn]] void live(Thread& main);
+  // A thread that starts in the rank's world. Throws std::system_error.
+  Thread& add_thread(Rank& rank);
+  [[noreturn]] void live(Thread& thread, umw_thread_start start, void* argument);
+  // Acts on the signals that are due for the thread, on its stack as it stands. `context` (or null): where it was interrupted.
+  // True: a call that waits is to fail with EINTR, even if it could be restarted.
+  bool deliver_pending(Thread& thread, void* context);
+  // The rank dies of a signal.
+  [[noreturn]] void die(Thread& thread, int signal, const siginfo_t* information, const ucontext_t* context);
+
+  // The thread is about to go on: what belongs to the process as a whole becomes the rank's, and its burst begins.
+  void begin_burst(const Thread& thread);
+  // CPU time of the burst that ends now (ps); 0 if bursts are not measured.
+  SimTime end_burst(const Thread& thread) { return cpu_.measure(thread.rank.gate.clock.burst_start); }
+  // Around time that is not the program's, in the middle of a burst.
+  void pause_burst(Rank& rank);
+  void resume_burst(Rank& rank);
+
+  // The thread holds a lock of ld.so, which all ranks of the process share, or is on the signal stack, of which there is one: it is
+  // not to be left standing.
+  [[nodiscard]] bool must_stay(const Thread& thread) const;
+  // Whether the rank's own system calls are to be dispatched (engine/syscalls.h): one that waits must not stop the others.
+  [[nodiscard]] bool dispatches(const Rank& rank) const { return dispatching_ && rank.threads.size() > 1; }
+  [[nodiscard]] Cpu& cpu() { return cpu_; }
+  [[nodiscard]] Slices* slices() { return slices_.get(); } // null: not yet, or no longer
+  [[nodiscard]] engine::Scheduler& fibers() { return fibers_; }
+
+protected:
+  void begin_slices(SimTime quantum);
+  void end_slices();
+
+private:
+  std::string load(Thread& main);
+  void lock_loader(Thread& thread);
+  void unlock_loader(Thread& thread);
+  int change_directory(Rank& rank, const char* path, int fd);
+  void use_folder_of(const Rank& rank);
+
+  engine::Scheduler& fibers_;
+  Cpu& cpu_;
+  char** process_argv_;
+  std::unique_ptr<Slices> slices_;
+  bool dispatching_ = false; // system calls of ranks with several threads come here
+  std::shared_ptr<Folder> current_folder_;
+  std::vector<Rank*> carried_; // in the order of loading
+  const loader::LoaderLocks loader_locks_;
+  // ld.so has one lock for all namespaces of a process: a constructor that waits in simulated time while the rank holds it must
+  // not stop another rank for good, so ranks wait for it in the simulation.
+  Rank* loader_owner_ = nullptr;
+  unsigned loader_depth_ = 0;
+  unsigned loader_waiting_ = 0;
+  std::uint64_t loader_releases_ = 0;
+};
+
+} // namespace umwelt::world

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The kernel's view of signals in a process that carries ranks. Faults of a rank go to its own handler if it has one and end it
+// otherwise; faults in the runtime's world end everything with a message that says so; the user's signals and the
+// time-out end the job in good order.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/engine/stack.h"
+
+namespace umwelt::world
+{
+
+class Carrier;
+
+class Signals
+{
+public:
+  explicit Signals(Carrier& carrier);
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  // Whether it is on the stack that faults are dealt with on. There is one of it, so nobody may be left standing there.
+  [[nodiscard]] static bool on_stack(std::uintptr_t address);
+
+private:
+  engine::Stack stack_;
+};
+
+} // namespace umwelt::world
