@@ -6,6 +6,7 @@
  */
 #include "preload/shim.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -139,11 +140,21 @@ UMW_PUBLIC int dprintf(int fd, const char* restrict format, ...)
   return result;
 }
 
-/* Paths that name the process itself: /proc/self/exe and /proc/PID/exe lead to the program, other files of /proc/PID to those of
- * the process that carries the rank, since the kernel does not know the pids of the simulated world. */
+/* Paths that name the process itself: /proc/self/exe and /proc/PID/exe lead to the program, /proc/PID/task to the threads of the
+ * rank, other files of /proc/PID, and those of its threads, to those of the process that carries the rank, since the kernel does
+ * not know the pids of the simulated world. */
 struct own_path {
-  char buffer[128];
+  char buffer[PATH_MAX];
 };
+
+/* What stands behind "/task/TID" if TID is a thread of the rank; NULL: it is none. */
+static const char* behind_thread(const char* task)
+{
+  const char* number = task + strspn(task + 5, "/") + 5;
+  char* rest;
+  const long tid = strtol(number, &rest, 10);
+  return rest != number && (tid == umw_gate->pid || tid >= UMW_FIRST_THREAD_ID) && *rest == '/' ? rest : NULL;
+}
 
 static const char* own_path(const char* path, struct own_path* own)
 {
@@ -159,6 +170,10 @@ static const char* own_path(const char* path, struct own_path* own)
     return path;
   if (strcmp(rest, "/exe") == 0)
     return umw_gate->program;
+  if (strncmp(rest, "/task", 5) == 0 && rest[5 + strspn(rest + 5, "/")] == '\0')
+    return umw_task_folder(own->buffer, sizeof own->buffer) ? own->buffer : path;
+  if (strncmp(rest, "/task/", 6) == 0 && behind_thread(rest))
+    rest = behind_thread(rest);
   return (size_t)snprintf(own->buffer, sizeof own->buffer, "/proc/self%s", rest) < sizeof own->buffer ? own->buffer
                                                                                                       : path;
 }
@@ -251,4 +266,24 @@ UMW_PUBLIC FILE* fopen64(const char* restrict path, const char* restrict mode)
 {
   struct own_path own;
   return UMW_REAL(fopen64)(own_path(path, &own), mode);
+}
+
+UMW_PUBLIC DIR* opendir(const char* path)
+{
+  struct own_path own;
+  return UMW_REAL(opendir)(own_path(path, &own));
+}
+
+UMW_PUBLIC int scandir(const char* restrict path, struct dirent*** restrict list, int (*select)(const struct dirent*),
+                       int (*compare)(const struct dirent**, const struct dirent**))
+{
+  struct own_path own;
+  return UMW_REAL(scandir)(own_path(path, &own), list, select, compare);
+}
+
+UMW_PUBLIC int scandir64(const char* restrict path, struct dirent64*** restrict list, int (*select)(const struct dirent64*),
+                         int (*compare)(const struct dirent64**, const struct dirent64**))
+{
+  struct own_path own;
+  return UMW_REAL(scandir64)(own_path(path, &own), list, select, compare);
 }
