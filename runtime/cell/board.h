@@ -72,6 +72,8 @@ struct Slot {
   std::uint32_t operation;
   void* arguments;    // in the arena
   std::int64_t burst; // CPU time (ps) of the burst that ended with the request
+  // Simulated time (ps) of the burst that is under way, up to when others of the cell were last given their turn.
+  std::atomic<std::int64_t> computed;
   std::int32_t result;
   std::uint32_t used; // bytes of the arena
   alignas(64) std::array<std::byte, arena_bytes> arena;
@@ -79,11 +81,13 @@ struct Slot {
 
 // One for each cell.
 struct Mailbox {
-  Doorbell doorbell;                    // for the cell
-  Ring to_cell;                         // may go on
-  Ring to_runtime;                      // have something to say
-  std::atomic<std::uint32_t> computing; // slot of the thread that runs, plus 1; 0: none
-  std::atomic<std::uint32_t> reports;   // grows with every report that is complete (Cells::report)
+  Doorbell doorbell; // for the cell
+  Ring to_cell;      // may go on
+  Ring to_runtime;   // have something to say
+  // Slot of the thread that runs, plus 1; 0: none. Above it a number that is another whenever one begins.
+  std::atomic<std::uint64_t> computing;
+  std::atomic<std::uint32_t> urgent;  // slot whose turn is not to wait any longer, plus 1
+  std::atomic<std::uint32_t> reports; // grows with every report that is complete (Cells::report)
 };
 
 class Board

@@ -23,6 +23,8 @@ namespace
 {
 
 constexpr std::int64_t look_up = 1'000'000'000; // ns between looks around when nothing is heard
+// A thread that was let in between others' computing is often let go on again at once.
+constexpr std::int64_t patience = 30'000; // ns
 
 CellProcess* cell = nullptr;
 
@@ -98,6 +100,10 @@ world::Thread* CellProcess::running() const
 
 void CellProcess::request(world::Thread& thread, std::uint32_t operation, void* arguments)
 {
+  if (operation == UMW_OP_umw_slice_cut && may_go_ahead(thread)) {
+    take_turns(thread);
+    return;
+  }
   cells_.board().slot(index_, thread.slot).burst = end_burst(thread);
   if (operation == UMW_OP_umw_thread_create)
     create_thread(thread, *static_cast<umw_args_umw_thread_create*>(arguments));
@@ -161,6 +167,7 @@ void CellProcess::hand_over(const world::Thread& thread)
   mailbox_.computing.store(0, std::memory_order_relaxed);
   mailbox_.to_runtime.push(thread.slot);
   cells_.board().doorbell().ring();
+  prefer_urgent();
 }
 
 void CellProcess::await_turn(const world::Thread& thread)
@@ -171,19 +178,67 @@ void CellProcess::await_turn(const world::Thread& thread)
   while (!turn_[thread.slot])
     scheduler.block();
   turn_[thread.slot] = false;
-  mailbox_.computing.store(thread.slot + 1, std::memory_order_release);
+  begin_turn(thread);
 }
 
-// Takes note of a thread that may go on, or waits for that; false: for so many nanoseconds in vain.
+void CellProcess::begin_turn(const world::Thread& thread)
+{
+  mailbox_.computing.store(++turns_ << 32 | (thread.slot + 1), std::memory_order_release);
+}
+
+bool CellProcess::may_go_ahead(const world::Thread& thread)
+{
+  const umw_gate& gate = thread.rank.gate;
+  return cpu().measured() && gate.clock.debt_ps < __atomic_load_n(&gate.ahead_ps, __ATOMIC_RELAXED);
+}
+
+// The burst goes on when others of the cell have had their turn.
+void CellProcess::take_turns(const world::Thread& thread)
+{
+  world::Rank& rank = thread.rank;
+  pause_burst(rank);
+  Slot& slot = cells_.board().slot(index_, thread.slot);
+  mailbox_.computing.store(0, std::memory_order_relaxed);
+  slot.computed.store(rank.gate.clock.debt_ps, std::memory_order_release);
+  const bool hurried = prefer_urgent();
+  do
+    scheduler.yield();
+  while (hurried && listen(patience));
+  begin_turn(thread);
+  cpu().skip();
+  begin_burst(thread);
+}
+
+// False: nobody is in a hurry.
+bool CellProcess::prefer_urgent()
+{
+  while (hear_of_one())
+    continue;
+  const std::uint32_t urgent = mailbox_.urgent.exchange(0, std::memory_order_acquire);
+  if (urgent == 0)
+    return false;
+  if (threads_[urgent - 1] != nullptr)
+    scheduler.prefer(*threads_[urgent - 1]->fiber);
+  return true;
+}
+
+// Takes note of a thread that may go on, if there is one.
+bool CellProcess::hear_of_one()
+{
+  std::uint32_t slot = 0;
+  if (!mailbox_.to_cell.pop(slot))
+    return false;
+  turn_[slot] = true;
+  scheduler.wake(*threads_[slot]->fiber);
+  return true;
+}
+
+// The same, or waits for that; false: for so many nanoseconds in vain.
 bool CellProcess::listen(std::int64_t nanoseconds)
 {
   const std::uint32_t seen = mailbox_.doorbell.rings();
-  std::uint32_t slot = 0;
-  if (mailbox_.to_cell.pop(slot)) {
-    turn_[slot] = true;
-    scheduler.wake(*threads_[slot]->fiber);
+  if (hear_of_one())
     return true;
-  }
   if (mailbox_.doorbell.wait(seen, nanoseconds))
     cpu().skip(); // the next burst has not lost that time
   return false;

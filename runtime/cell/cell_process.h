@@ -46,6 +46,11 @@ private:
   void send(world::Thread& thread, std::uint32_t operation, void* arguments);
   void hand_over(const world::Thread& thread);
   void await_turn(const world::Thread& thread);
+  [[nodiscard]] bool may_go_ahead(const world::Thread& thread);
+  void take_turns(const world::Thread& thread);
+  void begin_turn(const world::Thread& thread);
+  bool hear_of_one();
+  bool prefer_urgent();
   bool listen(std::int64_t nanoseconds);
   bool hear();
 
@@ -54,6 +59,7 @@ private:
   Mailbox& mailbox_;
   std::vector<world::Thread*> threads_; // by slot
   std::vector<bool> turn_;              // by slot: may go on
+  std::uint64_t turns_ = 0;
 };
 
 } // namespace umwelt::cell

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/world/slices.h"
+
 namespace umwelt::cell
 {
 
@@ -43,6 +45,12 @@ std::int64_t cpu_time(pid_t pid)
   if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
     return 0;
   return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+// To the main thread: the others only lend their thread control blocks.
+int send_signal(pid_t process, int number)
+{
+  return static_cast<int>(syscall(SYS_tgkill, process, process, number));
 }
 
 void add(timeval& sum, const timeval& part)
@@ -195,14 +203,31 @@ void Cells::wait(std::int64_t nanoseconds)
 std::int64_t Cells::computed(unsigned index, unsigned slot)
 {
   State& cell = cells_[index];
-  if (board_.mailbox(index).computing.load(std::memory_order_acquire) != slot + 1)
+  const std::atomic<std::uint64_t>& computing = board_.mailbox(index).computing;
+  const std::uint64_t turn = computing.load(std::memory_order_acquire);
+  if (static_cast<std::uint32_t>(turn) != slot + 1)
     return 0;
   const std::int64_t now = cpu_time(cell.pid);
-  if (cell.watched != slot + 1) {
-    cell.watched = slot + 1;
+  if (cell.watched != turn) {
+    cell.watched = turn;
     cell.watched_since = now;
   }
-  return now - cell.watched_since;
+  return computing.load(std::memory_order_acquire) == turn ? now - cell.watched_since : 0;
+}
+
+Cells::Progress Cells::progress(unsigned index, unsigned slot)
+{
+  const auto computing = static_cast<std::uint32_t>(board_.mailbox(index).computing.load(std::memory_order_acquire));
+  if (computing == slot + 1)
+    return Progress::computes;
+  return cells_[index].under_way > 0 ? Progress::waits : Progress::held_back;
+}
+
+void Cells::hurry(unsigned index, unsigned slot)
+{
+  board_.mailbox(index).urgent.store(slot + 1, std::memory_order_release);
+  if (cells_[index].pid > 0)
+    send_signal(cells_[index].pid, world::Slices::signal_number());
 }
 
 std::optional<Cells::Death> Cells::death()
@@ -230,7 +255,7 @@ std::string Cells::report(unsigned index)
   const State& cell = cells_[index];
   Mailbox& shared = board_.mailbox(index);
   const std::uint32_t before = shared.reports.load();
-  if (cell.pid <= 0 || kill(cell.pid, report_signal()) != 0)
+  if (cell.pid <= 0 || send_signal(cell.pid, report_signal()) != 0)
     return {};
   const auto end = std::chrono::steady_clock::now() + patience;
   while (shared.reports.load() == before) {

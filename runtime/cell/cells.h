@@ -48,9 +48,14 @@ public:
   bool collect(const std::function<void(unsigned cell, unsigned slot)>& arrived);
   // Returns when one has, after `nanoseconds`, or for no reason.
   void wait(std::int64_t nanoseconds);
-  // CPU time (ns) the cell has used while `slot` computes there, counted from the first time this was asked in its burst; 0 if it
-  // does not compute yet.
+  // CPU time (ns) the cell has used while `slot` computes there, counted from the first time this was asked since it was given its
+  // turn; 0 if it does not compute.
   std::int64_t computed(unsigned cell, unsigned slot);
+  // What a thread that was released does: it computes, waits for others of its cell, or is held back with its cell (-j).
+  enum class Progress { computes, waits, held_back };
+  [[nodiscard]] Progress progress(unsigned cell, unsigned slot);
+  // The thread that computes in the cell makes room for `slot`.
+  void hurry(unsigned cell, unsigned slot);
 
   struct Death {
     unsigned cell;
@@ -76,7 +81,7 @@ private:
     unsigned under_way = 0; // threads released and not heard of since
     unsigned slots = 0;     // given out so far
     std::vector<unsigned> free_slots;
-    std::uint32_t watched = 0; // slot whose CPU time is looked at, plus 1
+    std::uint64_t watched = 0; // the turn whose CPU time is looked at (Mailbox::computing)
     std::int64_t watched_since = 0;
   };
   struct Release {

@@ -227,12 +227,15 @@ constexpr auto options = std::to_array<Option>({
   {Group::simulation, "keep-temps", "", "leave the private copies of programs and libraries for inspection",
    [](S s, G) { s.run.keep_temps = true; }},
 
-  {Group::machine, "cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one, up to 15; default auto: 0 if that is enough",
+  {Group::machine, "cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one, up to 15; default auto: 0 if that is enough, or as many as -j N says",
    apply_cells},
   {Group::machine, "ranks-per-cell", "N", "at most so many ranks in a process; default 15, the most that the C library can host",
    [](S s, G g) { s.run.cells.ranks_per_cell = static_cast<unsigned>(read_count(g.option, g.value(), "a number of ranks", 1, loader::Namespace::capacity)); }},
-  {Group::machine, "j jobs", "N", "ranks in different cells compute at the same time, so many at once, with the same outcome; default: the CPUs that umwelt may use",
-   [](S s, G g) { s.run.jobs = count_of(g, "a number of jobs"); }},
+  {Group::machine, "j jobs", "N", "ranks in different cells compute at the same time, so many at once, with the same outcome; 2 and more bring as many cells; default: the CPUs that umwelt may use, in the cells there are",
+   [](S s, G g) {
+     s.run.jobs = count_of(g, "a number of jobs");
+     s.run.cells.parallel = s.run.jobs > 1;
+   }},
 
   {Group::accepted, "allow-run-as-root", "", "no ranks run elsewhere", [](S, G) {}},
   {Group::accepted, "report-bindings", "", "use --display-map", [](S s, G g) { no_effect(s, g, "use --display-map"); }},

@@ -65,6 +65,7 @@ struct OutputFiles {
 struct CellWishes {
   std::optional<unsigned> cells;          // --cells N; 0: the runtime's own process; not given: as needed
   std::optional<unsigned> ranks_per_cell; // --ranks-per-cell
+  bool parallel = false;                  // -j N was given, N > 1: a cell for each job
 };
 
 struct RunOptions {

@@ -246,6 +246,12 @@ void Scheduler::wake(Actor& actor)
   ready_.push_back(&actor);
 }
 
+void Scheduler::prefer(Actor& actor)
+{
+  if (actor.state_ == Actor::State::ready && std::erase(ready_, &actor) > 0)
+    ready_.push_front(&actor);
+}
+
 void Scheduler::visit(Actor& actor, const std::function<void()>& errand)
 {
   Actor* visitor = current_;

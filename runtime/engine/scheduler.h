@@ -113,6 +113,8 @@ public:
 
   // Makes a blocked actor ready; no effect on others.
   void wake(Actor& actor);
+  // A ready actor comes before all others; no effect on others.
+  void prefer(Actor& actor);
 
   // Ends another actor where it stands; its stack is abandoned.
   void kill(Actor& actor);

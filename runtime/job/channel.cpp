@@ -81,6 +81,7 @@ void Channel::go_on(cell::Slot::Turn how)
   take_gate();
   thread_.rank.leave();
   slot_.turn = how;
+  slot_.computed.store(0, std::memory_order_relaxed);
   arrived_ = false;
   if (overlaps()) {
     began_ = earliest_ = job.scheduler().now();
@@ -112,6 +113,7 @@ void Channel::take_gate()
   const SimTime debt = std::exchange(rank.gate.clock.debt_ps, 0); // this thread's own
   earliest_ = rank.job.scheduler().now();
   rank.to_compute.push_back(this);
+  rank.call_in();
   while (rank.computing != this)
     block_absent();
   rank.gate.clock.debt_ps = debt;
@@ -188,9 +190,10 @@ SimTime Channel::earliest(SimTime enough)
 {
   const Rank& rank = thread_.rank;
   if (earliest_ < enough) {
+    const SimTime before = slot_.computed.load(std::memory_order_acquire); // read first: its turn may end at any moment
     const SimTime used = rank.job.cells()->computed(cell_, slot_number_) * sim::nanosecond;
-    earliest_ =
-        began_ + static_cast<SimTime>(static_cast<double>(rank.job.cpu().least_charge(used)) / rank.world.speed);
+    earliest_ = began_ + before +
+                static_cast<SimTime>(static_cast<double>(rank.job.cpu().least_charge(used)) / rank.world.speed);
   }
   return earliest_;
 }

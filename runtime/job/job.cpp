@@ -341,14 +341,27 @@ bool Job::await_absent(SimTime next)
 {
   constexpr std::int64_t longest = 100'000'000; // ns; a request of the user may have come in between
   constexpr std::int64_t shortest = 20'000;
+  constexpr std::int64_t enough = 4'000'000;
   if (hear_from_cells(0))
     return true;
   SimTime first = sim::never;
+  Channel* behind = nullptr;
   for (Channel* channel : absent_)
-    first = std::min(first, channel->earliest(next));
+    if (const SimTime earliest = channel->earliest(next); earliest < first) {
+      first = earliest;
+      behind = channel;
+    }
   if (next != sim::never && first >= next)
     return false;
-  hear_from_cells(next == sim::never ? longest : std::clamp((next - first) / sim::nanosecond, shortest, longest));
+  const std::int64_t left = next == sim::never ? longest : (next - first) / sim::nanosecond;
+  using Progress = cell::Cells::Progress;
+  const Progress progress = behind != nullptr ? cells_->progress(behind->cell(), behind->slot()) : Progress::held_back;
+  if (progress == Progress::computes)
+    hear_from_cells(std::clamp(left, shortest, longest));
+  else if (progress == Progress::held_back)
+    hear_from_cells(longest); // somebody of another cell comes first
+  else if (!hear_from_cells(std::clamp(left / 4, shortest, enough)))
+    cells_->hurry(behind->cell(), behind->slot());
   return true;
 }
 

@@ -132,6 +132,9 @@ public:
   [[nodiscard]] unsigned& staying(unsigned cell) { return staying_[cell]; }
   // Lets those arrive who have something to say; waits for up to `nanoseconds` for somebody. False: nobody had.
   bool hear_from_cells(std::int64_t nanoseconds);
+  // How far a measured burst may get ahead of the others' dates before it waits for them. Less, and cells wait for each other;
+  // more, and what looks at memory without any call, between computing, may see later what others have written there.
+  [[nodiscard]] SimTime lookahead() const { return 20 * plan_.options.quantum; }
 
 private:
   void make_ranks();

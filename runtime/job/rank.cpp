@@ -99,6 +99,7 @@ void Rank::leave()
   gate.signal_due = signal_due(thread);
   gate.blocked = thread.blocked;
   gate.clock.now_ps = job.scheduler().now();
+  gate.ahead_ps = to_compute.empty() && !timers.armed() ? job.lookahead() : 0;
   if (thread.here != nullptr)
     job.carrier().begin_burst(*thread.here);
 }
@@ -143,6 +144,7 @@ void Rank::notify_parked(const Thread& but)
 void Rank::memory_changed()
 {
   ++gate.changes;
+  call_in();
   for (const auto& thread : threads)
     if (thread->poll.at_memory)
       job.scheduler().wake(*thread->actor);
@@ -167,6 +169,7 @@ bool Rank::send_signal(const siginfo_t& information, Thread* thread)
   if (target != nullptr && (ignored_ & ~target->blocked & set_of(signal)) != 0)
     return true;
   const bool added = (thread != nullptr ? thread->pending : pending).add(information);
+  call_in();
   for (const auto& other : threads)
     if (other.get() == target || (other->waits_for & set_of(signal)) != 0)
       job.scheduler().wake(*other->actor);

@@ -71,6 +71,8 @@ public:
   void notify_parked(const Thread& but);
   // The NIC has written to the rank's memory: threads in loops that look at it do so again.
   void memory_changed();
+  // If the running thread computes ahead of the others' dates, in a cell, it does so for its time slice only.
+  void call_in() { gate.ahead_ps = 0; }
 
   // --- simulated signals ---
   // Sends one; to the process if `thread` is null. False: one of its kind pends already.

@@ -139,4 +139,10 @@ SimTime Timers::cpu_left() const
   return left;
 }
 
+bool Timers::armed() const
+{
+  return std::any_of(timers_.begin(), timers_.end(),
+                     [](const auto& timer) { return timer != nullptr && timer->next != sim::never; });
+}
+
 } // namespace umwelt::job

@@ -50,6 +50,7 @@ public:
   int remove(int id);
   [[nodiscard]] int descriptor(int id) const; // -1: none
   void stop();                                // all of them, for good
+  [[nodiscard]] bool armed() const;           // one or more will expire
 
   // CPU time has gone by.
   void cpu_passed();

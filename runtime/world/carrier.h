@@ -4,6 +4,7 @@
 // simulation: served on the spot in the runtime's process, sent there from a cell.
 #pragma once
 
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,18 @@ using sim::SimTime;
 constexpr std::size_t smallest_stack = 8UL << 20; // bytes, of any thread
 std::size_t main_stack();                         // bytes, as `ulimit -s` says
 
+// What time slices know of a thread since its last call (slices.h).
+struct Watch {
+  struct Tick {
+    std::uint64_t tsc;
+    std::uintptr_t pc;
+  };
+  std::uint64_t crossings = 0; // of the rank, up to that call
+  unsigned ticks = 0;
+  unsigned next_check = 1;
+  std::array<Tick, 64> history{};
+};
+
 // A thread of a rank, where it is carried.
 struct Thread {
   explicit Thread(Rank& of) : rank(of) {}
@@ -39,6 +52,7 @@ struct Thread {
   engine::Actor* fiber = nullptr;
   unsigned slot = 0;    // in a cell: on its board
   bool trapped = false; // it was last left by a trap, not by a call
+  Watch watch;
   // At the `pause` of a loop (slices.h):
   gregset_t at_pause{};           // registers when it last came there
   unsigned let_go = 0;            // how often it has been let go on in a row,

@@ -69,10 +69,15 @@ void on_request(int signal, siginfo_t*, void* context)
 }
 
 // The next three run on the stack they interrupt: the thread may be left standing there while others run.
-void on_tick(int, siginfo_t*, void* context)
+void on_tick(int, siginfo_t* information, void* context)
 {
-  if (carrier->slices() != nullptr)
-    carrier->slices()->on_tick(*static_cast<ucontext_t*>(context));
+  Slices* const slices = carrier->slices();
+  if (slices == nullptr)
+    return;
+  if (information->si_code == SI_TIMER)
+    slices->on_tick(*static_cast<ucontext_t*>(context));
+  else
+    slices->on_hurry(*static_cast<ucontext_t*>(context));
 }
 
 void on_trap(int signal, siginfo_t* information, void* context)

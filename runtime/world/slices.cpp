@@ -16,6 +16,10 @@
 #include "runtime/world/carrier.h"
 #include "runtime/world/signals.h"
 
+// The linker's: where the code of this executable lies.
+extern "C" const char __executable_start; // NOLINT
+extern "C" const char etext;              // NOLINT
+
 namespace umwelt::world
 {
 
@@ -80,6 +84,8 @@ Slices::Slices(Carrier& carrier, SimTime quantum)
     : carrier_(carrier), ticks_per_quantum_(static_cast<unsigned>(std::max<SimTime>(quantum / tick, 1)))
 {
   measure_trap();
+  // Signal handlers on their way in or out: steps would end with the handler.
+  protect(reinterpret_cast<std::uintptr_t>(&__executable_start), reinterpret_cast<std::uintptr_t>(&etext));
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal_number();
@@ -146,29 +152,44 @@ void Slices::on_tick(ucontext_t& context)
       return;
     }
   }
-  if (watched_ != &thread || crossings_ != thread.rank.gate.crossings) {
-    watched_ = &thread;
-    crossings_ = thread.rank.gate.crossings;
-    ticks_ = 0;
-    next_check_ = carrier_.cpu().measured() ? 1 : first_check;
-  }
+  Watch& watch = thread.watch;
+  if (watch.crossings != thread.rank.gate.crossings)
+    begin_watch(thread);
   for (const std::uintptr_t lifted : std::exchange(lifted_, {}))
     set_breakpoint(lifted);
   const std::uintptr_t pc = pc_of(context);
-  history_[ticks_++ % history_.size()] = {engine::BurstMeter::ticks(), pc};
+  watch.history[watch.ticks++ % watch.history.size()] = {engine::BurstMeter::ticks(), pc};
   if (uncut(thread, context))
     return;
-  if (ticks_ > next_check_ || (ticks_ > 1 && known_.contains(pc))) {
-    next_check_ = ticks_ + std::min(ticks_, rarest_check);
-    begin_steps(context);
-  } else if (ticks_ % (carrier_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
+  if (watch.ticks > watch.next_check || (watch.ticks > 1 && known_.contains(pc))) {
+    watch.next_check = watch.ticks + std::min(watch.ticks, rarest_check);
+    begin_steps(thread, context);
+  } else if (watch.ticks % (carrier_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
     cut(thread, context);
   }
 }
 
-void Slices::begin_steps(ucontext_t& context)
+void Slices::on_hurry(ucontext_t& context)
+{
+  if (engine::in_runtime_world() || stepping_)
+    return;
+  const engine::Crossing crossing;
+  Thread& thread = *carrier_.running();
+  if (!uncut(thread, context))
+    cut(thread, context);
+}
+
+void Slices::begin_watch(Thread& thread)
+{
+  thread.watch.crossings = thread.rank.gate.crossings;
+  thread.watch.ticks = 0;
+  thread.watch.next_check = carrier_.cpu().measured() ? 1 : first_check;
+}
+
+void Slices::begin_steps(Thread& thread, ucontext_t& context)
 {
   stepping_ = true;
+  watched_ = &thread;
   steps_ = periods_ = pauses_ = 0;
   anchor_ = 0;
   steps_begin_ = engine::BurstMeter::ticks();
@@ -209,7 +230,7 @@ void Slices::step(ucontext_t& context)
 {
   Thread& thread = *carrier_.running();
   const std::uintptr_t pc = pc_of(context);
-  if (&thread != watched_ || crossings_ != thread.rank.gate.crossings || uncut(thread, context) ||
+  if (&thread != watched_ || thread.watch.crossings != thread.rank.gate.crossings || uncut(thread, context) ||
       ++steps_ > most_steps) {
     thread.rank.gate.got_on = 1; // it was no loop, or is one no longer
     end_steps(context);
@@ -253,8 +274,9 @@ void Slices::park(Thread& thread, ucontext_t& context)
   const std::uintptr_t high = *std::max_element(loop_.begin(), loop_.end());
   // It has spun at least since the earliest tick that found it here without interruption.
   std::uint64_t since = steps_begin_;
-  for (unsigned back = 1; back <= std::min<std::size_t>(ticks_, history_.size()); ++back) {
-    const Tick& seen = history_[(ticks_ - back) % history_.size()];
+  const Watch& watch = thread.watch;
+  for (unsigned back = 1; back <= std::min<std::size_t>(watch.ticks, watch.history.size()); ++back) {
+    const Watch::Tick& seen = watch.history[(watch.ticks - back) % watch.history.size()];
     if (seen.pc < low || seen.pc > high)
       break;
     since = seen.tsc;
@@ -269,17 +291,14 @@ void Slices::park(Thread& thread, ucontext_t& context)
   interrupt(thread);
   umw_args_umw_slice_park arguments{0, rank.gate.changes, still};
   carrier_.request(thread, UMW_OP_umw_slice_park, &arguments);
-  watched_ = &thread;
-  crossings_ = rank.gate.crossings;
-  ticks_ = 0;
-  next_check_ = carrier_.cpu().measured() ? 1 : first_check;
+  begin_watch(thread);
   if (rank.gate.signal_due != 0) {
     end_steps(context);
     carrier_.deliver_pending(thread, &context);
   } else if (arguments.result != 0) { // let go
     end_steps(context);
   } else {
-    begin_steps(context);
+    begin_steps(thread, context);
   }
 }
 
@@ -299,7 +318,7 @@ void Slices::cut(Thread& thread, ucontext_t& context)
   interrupt(thread);
   umw_args_umw_slice_cut arguments{};
   carrier_.request(thread, UMW_OP_umw_slice_cut, &arguments);
-  crossings_ = thread.rank.gate.crossings;
+  thread.watch.crossings = thread.rank.gate.crossings;
   carrier_.deliver_pending(thread, &context);
 }
 

@@ -40,6 +40,8 @@ public:
 
   // The signal handlers; on the stack of whatever they interrupt, which may be the runtime itself.
   void on_tick(ucontext_t& context);
+  // Another thread of the process is to run now: the signal of the ticks, sent by tgkill(2).
+  void on_hurry(ucontext_t& context);
   // Trap flag or breakpoint. False: neither is ours.
   bool on_trap(const siginfo_t& information, ucontext_t& context);
 
@@ -55,10 +57,6 @@ private:
     std::uintptr_t begin;
     std::uintptr_t end;
   };
-  struct Tick {
-    std::uint64_t tsc;
-    std::uintptr_t pc;
-  };
   struct State { // of a thread between two instructions
     gregset_t registers;
     std::array<unsigned char, 4096> extended; // floating point and vectors, as the kernel saves them
@@ -66,7 +64,8 @@ private:
   };
 
   [[nodiscard]] bool uncut(const Thread& thread, const ucontext_t& context) const;
-  void begin_steps(ucontext_t& context);
+  void begin_watch(Thread& thread);
+  void begin_steps(Thread& thread, ucontext_t& context);
   void end_steps(ucontext_t& context);
   void step(ucontext_t& context);
   void remember(const ucontext_t& context);
@@ -89,14 +88,8 @@ private:
   std::unordered_set<std::uintptr_t> known_;       // instructions of loops that have waited
   std::vector<std::uintptr_t> lifted_;             // until the next tick
 
-  // Of the thread that runs, since its last call.
-  Thread* watched_ = nullptr;
-  std::uint64_t crossings_ = 0;
-  unsigned ticks_ = 0;
-  unsigned next_check_ = 1;
-  std::array<Tick, 64> history_{};
-
   bool stepping_ = false;
+  Thread* watched_ = nullptr; // the one that steps, or did last
   unsigned steps_ = 0;
   unsigned periods_ = 0;
   std::uint64_t steps_begin_ = 0; // TSC

@@ -63,6 +63,13 @@ TEST(CellPlan, EveryJobGetsACellToCompute)
   EXPECT_THAT(plan_cells({}, 64, programs_of(16), ordinary).cells, testing::SizeIs(16));
 }
 
+TEST(CellPlan, AskingForJobsMakesCells)
+{
+  EXPECT_THAT(sizes(plan_cells({{}, {}, true}, 2, programs_of(8), ordinary)), ElementsAre(4, 4));
+  EXPECT_THAT(plan_cells({{}, {}, true}, 2, programs_of(1), ordinary).cells, IsEmpty());
+  EXPECT_THAT(plan_cells({0, {}, true}, 2, programs_of(8), ordinary).cells, IsEmpty());
+}
+
 TEST(CellPlan, ALimitPerCellMakesCells)
 {
   EXPECT_THAT(sizes(plan_cells({{}, 3}, 1, programs_of(7), ordinary)), ElementsAre(2, 2, 3));
