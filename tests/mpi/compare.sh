@@ -36,6 +36,16 @@ rank_lines() { # FILE: its lines that ranks wrote, rank by rank, to FILE.ranks
   { grep -aE '^\[[0-9]+\] ' "$1" || true; } | LC_ALL=C sort -s -k1.2,1n >"$1.ranks"
 }
 
+# of_ranks PREFIX FOLDER: the same from the files that --output-filename made. Where ranks write at the same time, a line that one of
+# them writes in pieces may have others' pieces in it.
+of_ranks() {
+  local stream
+  for stream in stdout stderr; do
+    find "$2" -name "$stream" -print0 | xargs -0r cat >"$1.$stream"
+    rank_lines "$1.$stream"
+  done
+}
+
 show() { # what a failed run wrote
   local stream
   for stream in stdout stderr; do
@@ -53,12 +63,8 @@ native)
   np=$1
   shift
   rm -rf "$folder"/native.*
-  # A file for each rank: on a common stream mpirun cuts lines at its own buffers and mixes the pieces.
   run "$folder/native" "${mpirun[@]}" --output-filename "$folder/native.ranks" -np "$np" "$@"
-  for stream in stdout stderr; do
-    find "$folder/native.ranks" -name "$stream" -print0 | xargs -0r cat >"$folder/native.$stream"
-    rank_lines "$folder/native.$stream"
-  done
+  of_ranks "$folder/native" "$folder/native.ranks"
   # A program that finds a mistake, or nothing to say, is no reference.
   if grep -q FAILED "$folder/native.stdout" || ! [[ -s $folder/native.stdout.ranks ]] || [[ $(<"$folder/native.exit") == 124 ]]; then
     echo "$1: expected a native run with all checks passed, got exit code $(<"$folder/native.exit") and:"
@@ -82,7 +88,12 @@ emulated)
   fi
   work=$(mktemp -d "$folder/emulated.XXXXXX")
   trap 'rm -rf "$work"' EXIT
-  run "$work/emulated" "$umwelt" run -q -np "$np" "${options[@]}" "$@"
+  if [[ " ${options[*]} " == *" --ranks-per-cell "* ]]; then # several processes
+    run "$work/emulated" "$umwelt" run -q -np "$np" "${options[@]}" --output-filename "$work/ranks" "$@"
+    of_ranks "$work/emulated" "$work/ranks"
+  else
+    run "$work/emulated" "$umwelt" run -q -np "$np" "${options[@]}" "$@"
+  fi
   same=true
   for part in exit stdout.ranks stderr.ranks; do
     diff -u --label "native $part" --label "emulated $part" "$folder/native.$part" "$work/emulated.$part" || same=false
