@@ -91,6 +91,11 @@ typedef bool (*umw_deliver_signal)(int number, void* information, void* context,
 /* Runs the handlers of the signals that are due for the running thread. True: one was not installed with SA_RESTART. */
 typedef bool (*umw_deliver_pending)(void* context);
 
+/* Addresses above all that ranks of the process have loaded, not given out yet (loader/high_memory.h). */
+struct umw_high_memory {
+  uintptr_t next, end;
+};
+
 struct umw_gate {
   uint32_t version;
   uint32_t size; /* sizeof(struct umw_gate) of the runtime */
@@ -130,6 +135,7 @@ struct umw_gate {
   uint64_t random_seed;                /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal;   /* set by the shim */
   umw_deliver_pending deliver_pending; /* likewise */
+  struct umw_high_memory* high_memory; /* of the process that carries the rank */
   void* runtime;                       /* the runtime's own */
 };
 

@@ -15,5 +15,7 @@ UMW_TABLE("Process, signals, loading")
 #include "preload/tables/process.def"
 UMW_TABLE("Files")
 #include "preload/tables/files.def"
+UMW_TABLE("Memory")
+#include "preload/tables/memory.def"
 UMW_TABLE("Threads")
 #include "preload/tables/threads.def"

@@ -498,7 +498,7 @@ void Job::died(Rank& rank, int signal, const char* report)
 
 void Job::aborted(Rank& rank, int status, const char* call, const char* message)
 {
-  const int code = (status & 0xff) != 0 ? status & 0xff : 1;
+  const int code = status & 0xff; // 0 as well, as mpirun
   rank.end.status = code;
   finish(rank);
   fail(code, fmt::format("{} called {}", rank.title(), call),

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "loader/high_memory.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/symbols.h"
 #include "runtime/engine/syscalls.h"
@@ -34,6 +35,7 @@ std::size_t main_stack()
 Carrier::Carrier(engine::Scheduler& fibers, Cpu& cpu, char** process_argv)
     : fibers_(fibers), cpu_(cpu), process_argv_(process_argv)
 {
+  loader::high_memory(); // before anything is loaded
 }
 
 Carrier::~Carrier() = default;
@@ -114,6 +116,7 @@ std::string Carrier::load(Thread& main)
 {
   Rank& rank = main.rank;
   carried_.push_back(&rank);
+  rank.gate.high_memory = &loader::high_memory();
   lock_loader(main);
   for (std::string& entry : rank.environment)
     rank.envp.push_back(entry.data());
