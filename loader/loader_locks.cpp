@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "loader/loader_locks.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include <dlfcn.h>
@@ -64,14 +65,18 @@ LoaderLocks::LoaderLocks()
   first_ = first;
 }
 
+bool may_be_held_by(const pthread_mutex_t& mutex, std::int32_t thread)
+{
+  const int owner = __atomic_load_n(&mutex.__data.__owner, __ATOMIC_RELAXED);
+  return owner == thread || (owner == 0 && __atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED) != 0);
+}
+
 bool LoaderLocks::held_by(std::int32_t thread) const
 {
   if (first_ == nullptr)
     return false;
-  for (int i = 0; i < count; ++i)
-    if (__atomic_load_n(&first_[i].__data.__owner, __ATOMIC_RELAXED) == thread)
-      return true;
-  return false;
+  return std::any_of(first_, first_ + count,
+                     [thread](const pthread_mutex_t& mutex) { return may_be_held_by(mutex, thread); });
 }
 
 } // namespace umwelt::loader

@@ -10,6 +10,10 @@
 namespace umwelt::loader
 {
 
+// Whether the interrupted thread holds the mutex, or may: whoever takes one says who it is an instruction or two later, and takes
+// that back before it releases it (glibc's nptl/pthread_mutex_lock.c, pthread_mutex_unlock.c).
+[[nodiscard]] bool may_be_held_by(const pthread_mutex_t& mutex, std::int32_t thread);
+
 class LoaderLocks
 {
 public:

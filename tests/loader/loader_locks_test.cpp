@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "loader/loader_locks.h"
 
+#include <utility>
+
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -33,4 +35,18 @@ TEST(LoaderLocks, AreHeldWhileObjectsAreWalkedThrough)
   EXPECT_TRUE(seen.held);
   EXPECT_FALSE(seen.by_another);
   EXPECT_FALSE(seen.locks.held_by(gettid()));
+}
+
+TEST(LoaderLocks, AMutexIsHeldBeforeItHasAnOwner)
+{
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_FALSE(umwelt::loader::may_be_held_by(mutex, gettid()));
+  pthread_mutex_lock(&mutex);
+  EXPECT_TRUE(umwelt::loader::may_be_held_by(mutex, gettid()));
+  EXPECT_FALSE(umwelt::loader::may_be_held_by(mutex, gettid() + 1));
+  const int owner = std::exchange(mutex.__data.__owner, 0);
+  EXPECT_TRUE(umwelt::loader::may_be_held_by(mutex, gettid()));
+  mutex.__data.__owner = owner;
+  pthread_mutex_unlock(&mutex);
+  EXPECT_FALSE(umwelt::loader::may_be_held_by(mutex, gettid()));
 }
