@@ -172,8 +172,9 @@ static const char* own_path(const char* path, struct own_path* own)
     return umw_gate->program;
   if (strncmp(rest, "/task", 5) == 0 && rest[5 + strspn(rest + 5, "/")] == '\0')
     return umw_task_folder(own->buffer, sizeof own->buffer) ? own->buffer : path;
-  if (strncmp(rest, "/task/", 6) == 0 && behind_thread(rest))
-    rest = behind_thread(rest);
+  const char* behind = strncmp(rest, "/task/", 6) == 0 ? behind_thread(rest) : NULL;
+  if (behind)
+    rest = behind;
   return (size_t)snprintf(own->buffer, sizeof own->buffer, "/proc/self%s", rest) < sizeof own->buffer ? own->buffer
                                                                                                       : path;
 }

@@ -50,7 +50,8 @@ private:
 
   [[nodiscard]] bool needs_cells() const
   {
-    return wishes_.ranks_per_cell || (wishes_.parallel && ranks() > 1) || ranks() > capacity || (!alone_.empty() && ranks() > 1);
+    return wishes_.ranks_per_cell || (wishes_.parallel && ranks() > 1) || ranks() > capacity ||
+           (!alone_.empty() && ranks() > 1);
   }
 
   void check_no_cells() const

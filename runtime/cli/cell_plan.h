@@ -24,8 +24,8 @@ struct CellPlan {
   std::vector<std::string> notes; // one line each
 };
 
-// `jobs`: bursts computed at the same time, at least 1, and as many cells if there are any; `program_of_rank`: indices into `programs`. Throws UsageError if
-// the ranks cannot be spread as wished.
+// `jobs`: bursts computed at the same time, at least 1, and as many cells if there are any; `program_of_rank`: indices into
+// `programs`. Throws UsageError if the ranks cannot be spread as wished.
 CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, std::span<const unsigned> program_of_rank,
                     std::span<const CellProgram> programs);
 
