@@ -105,6 +105,34 @@ TEST_F(SchedulerTest, YieldLetsTheOthersRunFirst)
   EXPECT_EQ(log, (std::vector<std::string>{"b", "a"}));
 }
 
+TEST_F(SchedulerTest, WhoIsPreferredComesBeforeTheOtherReadyOnes)
+{
+  Actor* last = nullptr;
+  Actor& blocked = scheduler.spawn(
+      "blocked",
+      [this] {
+        scheduler.block();
+        log.emplace_back("blocked");
+      },
+      stack);
+  scheduler.spawn(
+      "a",
+      [&] {
+        scheduler.prefer(*last);
+        scheduler.prefer(blocked); // not ready: nothing happens
+        scheduler.yield();
+        log.emplace_back("a");
+        scheduler.wake(blocked);
+      },
+      stack);
+  scheduler.spawn(
+      "b", [this] { log.emplace_back("b"); }, stack);
+  last = &scheduler.spawn(
+      "c", [this] { log.emplace_back("c"); }, stack);
+  scheduler.run();
+  EXPECT_EQ(log, (std::vector<std::string>{"c", "b", "a", "blocked"}));
+}
+
 TEST_F(SchedulerTest, AStallThatNobodyEndsStopsTheRun)
 {
   int asked = 0;
