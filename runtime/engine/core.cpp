@@ -18,9 +18,18 @@ void Core::advance()
   updated_ = now;
 }
 
+void Core::count()
+{
+  if (neighbours_ == nullptr || crowded_ == (active_.size() > 1))
+    return;
+  crowded_ = !crowded_;
+  neighbours_->crowded += crowded_ ? 1U : -1U;
+}
+
 // The next burst to end is the one with the least work left.
 void Core::plan()
 {
+  count();
   scheduler_.timeline().cancel(completion_);
   if (active_.empty()) {
     progress_ = remainder_ = 0;
@@ -45,21 +54,53 @@ void Core::complete()
     return true;
   });
   plan();
+  relieved();
 }
 
-void Core::spend(SimTime work)
+void Core::relieved()
 {
-  if (active_.empty() && scheduler_.pass(work))
+  if (neighbours_ != nullptr && neighbours_->crowded > 0)
+    neighbours_->relieved(*this);
+}
+
+bool Core::take_over(Core& from, unsigned number)
+{
+  advance();
+  from.advance();
+  const auto found = std::find_if(from.active_.rbegin(), from.active_.rend(), [&from, number](const Burst* burst) {
+    return burst->place != nullptr && burst->end > from.progress_ &&
+           std::binary_search(burst->place->allowed.begin(), burst->place->allowed.end(), number);
+  });
+  if (found == from.active_.rend())
+    return false;
+  Burst& burst = **found;
+  from.active_.erase(std::next(found).base());
+  const SimTime shift = progress_ - from.progress_;
+  burst.begin += shift;
+  if (burst.end != sim::never)
+    burst.end += shift;
+  burst.place->core = number;
+  active_.push_back(&burst);
+  from.plan();
+  plan();
+  return true;
+}
+
+void Core::spend(SimTime work, Place* place)
+{
+  if (active_.empty() && scheduler_.pass(work)) {
+    relieved();
     return;
+  }
   Burst burst;
-  begin(burst);
+  begin(burst, place);
   finish(burst, work);
 }
 
-void Core::begin(Burst& burst)
+void Core::begin(Burst& burst, Place* place)
 {
   advance();
-  burst = {scheduler_.current(), progress_};
+  burst = {scheduler_.current(), progress_, sim::never, false, place};
   active_.push_back(&burst);
   plan();
 }
@@ -78,13 +119,16 @@ void Core::drop(const Burst& burst)
   advance();
   std::erase(active_, &burst);
   plan();
+  relieved();
 }
 
 void Core::forget(const Actor& actor)
 {
   advance();
-  if (std::erase_if(active_, [&actor](const Burst* burst) { return burst->actor == &actor; }) > 0)
-    plan();
+  if (std::erase_if(active_, [&actor](const Burst* burst) { return burst->actor == &actor; }) == 0)
+    return;
+  plan();
+  relieved();
 }
 
 } // namespace umwelt::engine

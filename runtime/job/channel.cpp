@@ -86,7 +86,7 @@ void Channel::go_on(cell::Slot::Turn how)
   if (overlaps()) {
     began_ = earliest_ = job.scheduler().now();
     thread_.choose_core();
-    job.cores().at(thread_.rank.node, thread_.core).begin(burst_);
+    job.cores().at(thread_.rank.node, thread_.place.core).begin(burst_, &thread_.place);
     computing_ = true;
   }
   job.cells()->release(cell_, slot_number_, thread_.rank.gate.stays != 0);
@@ -173,7 +173,7 @@ void Channel::close()
 SimTime Channel::finish_burst(SimTime work)
 {
   computing_ = false;
-  thread_.rank.job.cores().at(thread_.rank.node, thread_.core).finish(burst_, work);
+  thread_.rank.job.cores().at(thread_.rank.node, thread_.place.core).finish(burst_, work);
   return began_;
 }
 
@@ -182,7 +182,7 @@ SimTime Channel::drop_burst()
   if (!std::exchange(computing_, false))
     return 0;
   Job& job = thread_.rank.job;
-  job.cores().at(thread_.rank.node, thread_.core).drop(burst_);
+  job.cores().at(thread_.rank.node, thread_.place.core).drop(burst_);
   return job.scheduler().now() - began_;
 }
 

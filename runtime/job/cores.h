@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The cores of all simulated nodes; made when they are first used.
+// The cores of all simulated nodes, made when they are first used, and what the kernel's load balancing does with threads on them.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,18 @@ namespace umwelt::job
 class Cores
 {
 public:
-  Cores(engine::Scheduler& scheduler, std::size_t nodes) : scheduler_(scheduler), nodes_(nodes) {}
+  Cores(engine::Scheduler& scheduler, std::size_t nodes);
+  ~Cores();
 
-  [[nodiscard]] engine::Core& at(std::uint32_t node, unsigned core)
-  {
-    auto& cores = nodes_[node];
-    if (core >= cores.size())
-      cores.resize(core + 1);
-    if (!cores[core])
-      cores[core] = std::make_unique<engine::Core>(scheduler_);
-    return *cores[core];
-  }
+  [[nodiscard]] engine::Core& at(std::uint32_t node, unsigned core);
+  // Moves a thread that does not compute now to one of its cores that fewer compute on, if there is one.
+  void choose(std::uint32_t node, engine::Place& place);
 
 private:
+  class Node;
+
   engine::Scheduler& scheduler_;
-  std::vector<std::vector<std::unique_ptr<engine::Core>>> nodes_;
+  std::vector<std::unique_ptr<Node>> nodes_;
 };
 
 } // namespace umwelt::job

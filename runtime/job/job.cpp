@@ -226,7 +226,7 @@ void Job::seat(Rank& rank)
       cores.push_back(core);
   Thread& main = add_thread(rank, cores);
   main.tid = rank.gate.pid;
-  main.core = place.core;
+  main.place.core = place.core;
   if (main.here != nullptr)
     main.actor = main.here->fiber = &scheduler_.spawn(
         rank.title(),
@@ -454,7 +454,7 @@ void Job::leave_world(Rank& rank)
 {
   for (const auto& thread : rank.threads)
     if (thread->actor != scheduler_.current()) {
-      cores_.at(rank.node, thread->core).forget(*thread->actor);
+      cores_.at(rank.node, thread->place.core).forget(*thread->actor);
       futexes_.forget(*thread);
       if (thread->channel)
         thread->channel->close();
@@ -583,12 +583,12 @@ std::string Job::new_stub_path()
 Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
 {
   auto thread = std::make_unique<Thread>(rank, static_cast<unsigned>(rank.threads.size()));
-  thread->allowed = allowed;
+  thread->place.allowed = allowed;
   // The core with the fewest living threads of the rank.
   std::vector<unsigned> users(plan_.platform->node(rank.node).cores);
   for (const auto& other : rank.threads)
-    users[other->core] += !other->ended();
-  thread->core = *std::min_element(allowed.begin(), allowed.end(),
+    users[other->place.core] += !other->ended();
+  thread->place.core = *std::min_element(allowed.begin(), allowed.end(),
                                    [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
   if (cells_) {
     const auto main_slot = static_cast<unsigned>(
@@ -607,7 +607,7 @@ Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
 
 int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t bytes, std::uint64_t& id)
 {
-  const std::vector<unsigned> allowed = rank.running().allowed; // inherited, pthread_create(3)
+  const std::vector<unsigned> allowed = rank.running().place.allowed; // inherited, pthread_create(3)
   const std::size_t before = rank.threads.size();
   try {
     Thread& thread = add_thread(rank, allowed);
@@ -663,7 +663,7 @@ int Job::get_affinity(Rank& rank, std::int32_t tid, unsigned char* bits, std::si
   if (bytes < needed)
     return -EINVAL;
   std::memset(bits, 0, needed);
-  for (const unsigned core : thread->allowed)
+  for (const unsigned core : thread->place.allowed)
     bits[core / 8] = static_cast<unsigned char>(bits[core / 8] | 1U << core % 8);
   return static_cast<int>(needed);
 }
@@ -679,9 +679,9 @@ int Job::set_affinity(Rank& rank, std::int32_t tid, const unsigned char* bits, s
       cores.push_back(core);
   if (cores.empty())
     return -EINVAL;
-  thread->allowed = std::move(cores);
-  if (std::find(thread->allowed.begin(), thread->allowed.end(), thread->core) == thread->allowed.end())
-    thread->core = thread->allowed.front();
+  thread->place.allowed = std::move(cores);
+  if (thread == &rank.running()) // others move with their next burst
+    thread->choose_core();
   return 0;
 }
 

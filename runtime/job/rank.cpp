@@ -94,7 +94,7 @@ void Rank::leave()
   const Thread& thread = running();
   if (threads.size() > 1)
     notify_parked(thread); // what this thread has written may be what they look for
-  gate.core = static_cast<std::int32_t>(thread.core);
+  gate.core = static_cast<std::int32_t>(thread.place.core);
   gate.tid = thread.tid;
   gate.signal_due = signal_due(thread);
   gate.blocked = thread.blocked;

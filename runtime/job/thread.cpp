@@ -16,11 +16,7 @@ Thread::~Thread() = default;
 
 void Thread::choose_core()
 {
-  Cores& cores = rank.job.cores();
-  if (allowed.size() > 1 && cores.at(rank.node, core).load() > 0)
-    for (const unsigned other : allowed)
-      if (cores.at(rank.node, other).load() < cores.at(rank.node, core).load())
-        core = other;
+  rank.job.cores().choose(rank.node, place);
 }
 
 SimTime Thread::spend(SimTime work)
@@ -29,7 +25,7 @@ SimTime Thread::spend(SimTime work)
     return channel->finish_burst(work);
   const SimTime begin = rank.job.scheduler().now();
   choose_core();
-  rank.job.cores().at(rank.node, core).spend(work);
+  rank.job.cores().at(rank.node, place.core).spend(work, &place);
   return begin;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net_models/core/timeline.h"
+#include "runtime/engine/core.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/pending.h"
 
@@ -51,8 +52,7 @@ struct Thread {
   std::unique_ptr<Channel> channel; // to the cell that carries it otherwise
   std::uint64_t id = 0;             // its pthread_t; 0: the main thread
   std::uint32_t kernel_id = 0;      // what the C library takes for its number: owner of its locks
-  std::vector<unsigned> allowed;    // cores of the node, ascending
-  unsigned core = 0;                // the one it is on
+  engine::Place place;              // the core it is on, and those it may use
   const char* last_call = "start";
   PollState poll;
   Pending pending;         // signals for this thread in particular
