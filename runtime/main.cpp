@@ -87,7 +87,7 @@ int main(int argc, char** argv)
 {
   try {
     if (const auto again = launch::restarted())
-      launch::run(cli::parse_command(again->arguments).run, argv);
+      launch::run(cli::parse_command(again->arguments).run, launch::unpack(again->findings), argv);
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     return execute(cli::parse_command(arguments), arguments);
   } catch (const cli::UsageError& error) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "runtime/engine/syscalls.h"
-#include "runtime/job/rank.h"
 
 namespace umwelt::job
 {
@@ -43,27 +42,43 @@ const char* variable(const Environment& environment, std::string_view name)
   return nullptr;
 }
 
-void add_launcher_variables(Environment& environment, const Rank& rank)
+LauncherFacts launcher_facts(const cli::Placement& placement, std::size_t rank)
 {
-  const umw_gate& gate = rank.gate;
-  const auto number = [&environment](std::string_view name, int value) {
+  const cli::RankPlace& place = placement.ranks[rank];
+  return {rank,
+          placement.ranks.size(),
+          place.local_rank,
+          placement.local_sizes[place.node],
+          placement.hostnames[place.node],
+          node_list(placement)};
+}
+
+std::string node_list(const cli::Placement& placement)
+{
+  return fmt::format("{}", fmt::join(placement.hostnames, ","));
+}
+
+void add_launcher_variables(Environment& environment, const LauncherFacts& facts)
+{
+  const auto set = [&environment](std::string_view name, const auto& value) {
     set_variable(environment, name, fmt::format("{}", value));
   };
-  set_variable(environment, "PMIX_NAMESPACE", gate.job_name);
-  number("PMIX_RANK", gate.rank);
-  set_variable(environment, "SLURM_JOBID", "1");
-  set_variable(environment, "SLURM_STEP_ID", "0");
-  set_variable(environment, "SLURM_NODELIST", gate.node_list);
-  number("PMI_FD", gate.pmi_fd);
-  number("PMI_RANK", gate.rank);
-  number("PMI_SIZE", gate.ranks);
-  number("OMPI_COMM_WORLD_RANK", gate.rank);
-  number("OMPI_COMM_WORLD_SIZE", gate.ranks);
-  number("OMPI_COMM_WORLD_LOCAL_RANK", gate.local_rank);
-  number("OMPI_COMM_WORLD_LOCAL_SIZE", gate.local_ranks);
-  number("OMPI_COMM_WORLD_NODE_RANK", gate.local_rank);
-  number("OMPI_UNIVERSE_SIZE", gate.ranks);
-  set_variable(environment, "HOSTNAME", gate.host_name);
+  set("PMIX_NAMESPACE", job_name);
+  set("PMIX_RANK", facts.rank);
+  set("SLURM_JOBID", 1);
+  set("SLURM_STEP_ID", 0);
+  set("SLURM_NODELIST", facts.node_list);
+  if (facts.pmi_fd >= 0)
+    set("PMI_FD", facts.pmi_fd);
+  set("PMI_RANK", facts.rank);
+  set("PMI_SIZE", facts.ranks);
+  set("OMPI_COMM_WORLD_RANK", facts.rank);
+  set("OMPI_COMM_WORLD_SIZE", facts.ranks);
+  set("OMPI_COMM_WORLD_LOCAL_RANK", facts.local_rank);
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", facts.local_ranks);
+  set("OMPI_COMM_WORLD_NODE_RANK", facts.local_rank);
+  set("OMPI_UNIVERSE_SIZE", facts.ranks);
+  set("HOSTNAME", facts.host_name);
   // OpenMP libraries look at memory for a while before they sleep. Here that takes time and tells nothing; where system calls
   // cannot be dispatched, a sleeping libgomp would stop everything, so it had better not.
   if (variable(environment, "OMP_WAIT_POLICY") == nullptr) {

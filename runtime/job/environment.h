@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/cli/placement.h"
+
 namespace umwelt::job
 {
-
-class Rank;
 
 using Environment = std::vector<std::string>; // "NAME=value"
 
@@ -19,6 +19,16 @@ void unset_variable(Environment& environment, std::string_view name);
 
 // What a launcher tells each rank: PMIx namespace and rank, the same for PMI-1, what makes Open MPI believe in a resource manager (it would start
 // a daemon otherwise), and the variables mpirun sets for scripts.
-void add_launcher_variables(Environment& environment, const Rank& rank);
+inline constexpr const char* job_name = "umwelt";
+struct LauncherFacts {
+  std::size_t rank = 0, ranks = 1;
+  unsigned local_rank = 0, local_ranks = 1;
+  std::string host_name;
+  std::string node_list;
+  int pmi_fd = -1; // -1: none yet
+};
+LauncherFacts launcher_facts(const cli::Placement& placement, std::size_t rank);
+std::string node_list(const cli::Placement& placement);
+void add_launcher_variables(Environment& environment, const LauncherFacts& facts);
 
 } // namespace umwelt::job

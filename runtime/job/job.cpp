@@ -90,13 +90,18 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
 Job::~Job()
 {
   processes_.clear(); // before the fabric
+  if (cells_)
+    return;
+  for (const umw_gate& gate : gates_) // who reads what ranks have written waits for the end of it
+    for (const int fd : gate.standard_fds)
+      if (fd > 2)
+        close(fd);
 }
 
 void Job::make_ranks()
 {
   null_fd_ = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const std::string& name : plan_.placement.hostnames)
-    node_list_ += (node_list_.empty() ? "" : ",") + name;
+  node_list_ = node_list(plan_.placement);
   const std::string copies = folder_.path() + "/load";
   std::filesystem::create_directory(copies);
   for (std::size_t i = 0; i < plan_.programs.size(); ++i) {
@@ -140,7 +145,8 @@ void Job::make_rank(Rank& rank)
 {
   const auto index = static_cast<std::size_t>(rank.index);
   const cli::RankPlace& place = plan_.placement.ranks[index];
-  const ProgramPlan& program = plan_.programs[place.program];
+  const unsigned own_program = plan_.program_of_rank[index];
+  const ProgramPlan& program = plan_.programs[own_program];
   const platform::Node& node = plan_.platform->node(place.node);
   rank.program = place.program;
   rank.node = place.node;
@@ -174,7 +180,7 @@ void Job::make_rank(Rank& rank)
   gate.parent_pid = launcher_pid;
   const std::string& host = plan_.placement.hostnames[place.node];
   host.copy(gate.host_name, UMW_HOST_NAME_MAX);
-  std::snprintf(gate.job_name, sizeof gate.job_name, "umwelt");
+  std::snprintf(gate.job_name, sizeof gate.job_name, "%s", job_name);
   gate.program = rank.world.program_path.c_str();
   gate.argv0 = rank.world.argv.front().c_str();
   gate.local_peers = rank.local_peers.c_str();
@@ -187,18 +193,22 @@ void Job::make_rank(Rank& rank)
 
   rank.output = std::make_unique<StandardOutput>(plan_.options, rank.index, gate.ranks);
   // Descriptors of its own, since programs close theirs (all of coreutils do, at exit).
-  const std::array<int, 3> lead_to = {rank.index == 0 ? 0 : null_fd_, rank.output->descriptor(1),
-                                      rank.output->descriptor(2)};
+  std::array<int, 3> lead_to = {rank.index == 0 ? 0 : null_fd_, rank.output->descriptor(1), rank.output->descriptor(2)};
+  for (std::size_t i = 0; i < lead_to.size(); ++i)
+    if (const int redirected = plan_.in_wrapper[index].streams[i]; redirected >= 0)
+      lead_to[i] = redirected;
   for (std::size_t i = 0; i < lead_to.size(); ++i)
     gate.standard_fds[i] = fcntl(lead_to[i], F_DUPFD_CLOEXEC, 3);
 
   rank.pmi = std::make_unique<PmiSocket>(
       rank, bootstrap::PmiFacts{fmt::format("kvs_{}", gate.job_name), plan_.placement.ranks.size(), gate.app}, keys_);
-  rank.world.folder = folders_[place.program];
-  rank.world.stub = copies_[place.program];
+  rank.world.folder = folders_[own_program];
+  rank.world.stub = copies_[own_program];
   rank.world.linked_at = program.program.linked_at;
   rank.world.environment = program.environment;
-  add_launcher_variables(rank.world.environment, rank);
+  LauncherFacts launcher = launcher_facts(plan_.placement, index);
+  launcher.pmi_fd = gate.pmi_fd;
+  add_launcher_variables(rank.world.environment, launcher);
   if (program.folder != std::filesystem::current_path())
     set_variable(rank.world.environment, "PWD", program.folder);
   rank.world.environment.push_back(fmt::format("{}={:x}", UMW_GATE_VARIABLE, reinterpret_cast<std::uintptr_t>(&gate)));
@@ -467,7 +477,8 @@ void Job::exited(Rank& rank, int status)
 {
   rank.end.status = status;
   finish(rank);
-  if (status != 0)
+  const bool wrapper_goes_on = plan_.in_wrapper[static_cast<std::size_t>(rank.index)].is && !rank.joined;
+  if (status != 0 && !wrapper_goes_on)
     fail(status, fmt::format("{} ended with exit code {}", rank.title(), status),
          fmt::format("{} ended with exit code {} at {}{}", rank.title(), status, simulated_now(),
                      running_ > 0 ? "; the job is ended" : ""));

@@ -2,6 +2,7 @@
 // Everything a run needs to know before it starts.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,11 +24,19 @@ struct ProgramPlan {
   std::string folder;                   // working directory, absolute
 };
 
+// A rank whose program a script or tool has executed, which natively goes on when the rank has ended.
+struct InWrapper {
+  bool is = false;
+  std::array<int, 3> streams = {-1, -1, -1}; // what its 0, 1, 2 lead to; -1: what other ranks' do
+};
+
 struct Plan {
   cli::RunOptions options;
   std::vector<ProgramPlan> programs;
   std::unique_ptr<platform::Platform> platform;
   cli::Placement placement;
+  std::vector<unsigned> program_of_rank;    // index into `programs`
+  std::vector<InWrapper> in_wrapper;        // by rank
   std::vector<std::vector<unsigned>> cells; // ranks of each; none: all live in the runtime's own process
   std::uint64_t descriptors = 0;            // that a program may have open
   std::unique_ptr<observe::Trace> trace;    // null: not asked for

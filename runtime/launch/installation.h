@@ -11,6 +11,7 @@ namespace umwelt::launch
 struct Installation {
   std::filesystem::path programs;   // folder of umwelt itself and of ptlbench
   std::filesystem::path shim;       // libumwelt-preload.so
+  std::filesystem::path wrapper;    // libumwelt-wrapper.so
   std::filesystem::path libraries;  // folder of libportals.so.4
   std::filesystem::path components; // folder of mca_*_portals4.so
 };

@@ -41,19 +41,19 @@ std::optional<Restarted> restarted()
     words.push_back(text.substr(begin, end - begin));
     begin = end == std::string::npos ? text.size() : end + 1;
   }
-  if (words.empty())
+  if (words.size() < 2)
     return std::nullopt;
   // The first word is the user's own setting, for the ranks.
   if (words.front().empty())
     unsetenv(tunables);
   else
     setenv(tunables, words.front().c_str(), 1);
-  words.erase(words.begin());
-  return Restarted{words};
+  const auto arguments = words.begin() + 2;
+  const auto findings = arguments + std::atoi(words[1].c_str());
+  return Restarted{{arguments, findings}, {findings, words.end()}};
 }
 
-std::string restart(const std::vector<std::string>& arguments, const std::vector<std::string>& program_argv,
-                    bool fixed_addresses)
+std::string restart(const Restarted& what, const std::vector<std::string>& program_argv, bool fixed_addresses)
 {
   const int fd = memfd_create("umwelt-command", 0);
   if (fd < 0)
@@ -61,10 +61,13 @@ std::string restart(const std::vector<std::string>& arguments, const std::vector
   const char* before = std::getenv(tunables);
   std::string text = before != nullptr ? before : "";
   text += '\0';
-  for (const std::string& word : arguments) {
-    text += word;
-    text += '\0';
-  }
+  text += fmt::format("{}", what.arguments.size());
+  text += '\0';
+  for (const auto* words : {&what.arguments, &what.findings})
+    for (const std::string& word : *words) {
+      text += word;
+      text += '\0';
+    }
   if (write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return fmt::format("memory file: {}", std::strerror(errno));
   setenv(variable, fmt::format("{}", fd).c_str(), 1);

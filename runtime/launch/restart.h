@@ -2,7 +2,7 @@
 // The second start of `umwelt run`. Some things are decided when a process begins: glibc's tunables (room for the static
 // TLS of many namespaces), address-space randomisation, and the argument vector that ld.so hands to constructors. So the
 // command, once it is known to be sound, executes itself again: its arguments are then the program's, and its own
-// command line travels in a memory file.
+// command line and what it has found out travel in a memory file.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ namespace umwelt::launch
 
 struct Restarted {
   std::vector<std::string> arguments; // of the umwelt command, without argv[0]
+  std::vector<std::string> findings;  // as given to restart()
 };
 
 // In the second start: what the first left. Also takes the traces of it out of the environment.
 std::optional<Restarted> restarted();
 
 // Executes this program again with `program_argv` as its arguments. Returns only on failure, with the reason.
-std::string restart(const std::vector<std::string>& arguments, const std::vector<std::string>& program_argv,
-                    bool fixed_addresses);
+std::string restart(const Restarted& what, const std::vector<std::string>& program_argv, bool fixed_addresses);
 
 } // namespace umwelt::launch

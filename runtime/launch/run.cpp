@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/launch/run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -25,6 +27,7 @@
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
+#include "runtime/launch/wrappers.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
 #include "runtime/portals/message.h"
@@ -84,19 +87,22 @@ std::vector<std::string> sonames(const loader::Program& program)
   return names;
 }
 
-job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index, const Installation& installation,
-                              std::vector<std::string>& notes)
+// The environment of a program as far as it does not depend on what that is.
+job::Environment base_environment(const cli::AppContext& program, const Installation& installation)
 {
-  const cli::AppContext& program = options.programs[index];
-  job::ProgramPlan plan;
-  plan.folder = working_folder(program);
+  job::Environment environment;
   for (char** entry = environ; *entry != nullptr; ++entry)
-    plan.environment.emplace_back(*entry);
+    environment.emplace_back(*entry);
   for (const auto& [name, value] : program.exports)
-    job::set_variable(plan.environment, name, value);
-  add_library_folder(plan.environment, installation.libraries);
-  plan.program = loader::find_program(program.argv, plan.environment, plan.folder, installation.programs);
+    job::set_variable(environment, name, value);
+  add_library_folder(environment, installation.libraries);
+  return environment;
+}
 
+// What the program's MPI library is to be told.
+void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, std::size_t index, const Installation& installation,
+                      std::vector<std::string>& notes)
+{
   const std::vector<std::string> needed = sonames(plan.program);
   fs::path mpi;
   for (const loader::Library& library : plan.program.libraries)
@@ -104,8 +110,8 @@ job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index,
       mpi = library.path;
   const std::vector<cli::Setting> mca = cli::mca_of_program(options, index);
   if (cli::is_open_mpi(needed)) {
-    const cli::OpenMpiSetup setup =
-        cli::set_up_open_mpi({mca, cli::process_environment, program.exports, mpi, installation.components});
+    const cli::OpenMpiSetup setup = cli::set_up_open_mpi(
+        {mca, cli::process_environment, options.programs[index].exports, mpi, installation.components});
     for (const auto& [name, value] : setup.variables)
       job::set_variable(plan.environment, name, value);
     notes.insert(notes.end(), setup.notes.begin(), setup.notes.end());
@@ -113,7 +119,80 @@ job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index,
     for (const auto& [key, value] : mca)
       job::set_variable(plan.environment, "OMPI_MCA_" + key, value);
   }
+}
+
+job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index, const Installation& installation,
+                              std::vector<std::string>& notes)
+{
+  const cli::AppContext& program = options.programs[index];
+  job::ProgramPlan plan;
+  plan.folder = working_folder(program);
+  plan.environment = base_environment(program, installation);
+  plan.program = loader::find_program(program.argv, plan.environment, plan.folder, installation.programs);
+  add_mpi_settings(plan, options, index, installation, notes);
   return plan;
+}
+
+// The program that a wrapper has come to execute.
+job::ProgramPlan plan_execution(const cli::RunOptions& options, std::size_t index, const Execution& execution,
+                                const Installation& installation, std::vector<std::string>& notes)
+{
+  job::ProgramPlan plan;
+  plan.folder = execution.folder;
+  plan.environment = execution.environment;
+  add_library_folder(plan.environment, installation.libraries);
+  plan.program = loader::find_program(execution.argv, plan.environment, plan.folder, installation.programs);
+  if (plan.program.argv == execution.argv) // no script
+    plan.program.argv.front() = execution.name;
+  add_mpi_settings(plan, options, index, installation, notes);
+  return plan;
+}
+
+// Ranks that execute the same in the same environment share a plan.
+void plan_executions(job::Plan& plan, std::span<const Execution> executions, const Installation& installation,
+                     std::vector<std::string>& notes)
+{
+  struct Known {
+    const Execution* execution;
+    job::Environment environment;
+    unsigned context;
+    unsigned program;
+  };
+  std::vector<Known> known;
+  for (const Execution& execution : executions) {
+    const unsigned context = plan.placement.ranks[execution.rank].program;
+    plan.in_wrapper[execution.rank] = {true, execution.streams};
+    job::Environment environment = execution.environment;
+    job::add_launcher_variables(environment, {});
+    auto same = std::find_if(known.begin(), known.end(), [&](const Known& k) {
+      return k.context == context && k.execution->argv == execution.argv && k.execution->name == execution.name &&
+             k.execution->folder == execution.folder && k.environment == environment;
+    });
+    if (same == known.end()) {
+      same = known.insert(known.end(), {&execution, std::move(environment), context, static_cast<unsigned>(plan.programs.size())});
+      plan.programs.push_back(plan_execution(plan.options, context, execution, installation, notes));
+    }
+    plan.program_of_rank[execution.rank] = same->program;
+  }
+}
+
+// One for each application context, but for those whose ranks have wrappers.
+void plan_programs(job::Plan& plan, std::span<const Execution> executions, const Installation& installation,
+                   std::vector<std::string>& notes)
+{
+  std::vector<bool> wrapped(plan.options.programs.size());
+  for (const Execution& execution : executions)
+    wrapped[plan.placement.ranks[execution.rank].program] = true;
+  std::vector<unsigned> program_of_context;
+  for (std::size_t i = 0; i < wrapped.size(); ++i) {
+    program_of_context.push_back(static_cast<unsigned>(plan.programs.size()));
+    if (!wrapped[i])
+      plan.programs.push_back(plan_program(plan.options, i, installation, notes));
+  }
+  for (const cli::RankPlace& place : plan.placement.ranks)
+    plan.program_of_rank.push_back(program_of_context[place.program]);
+  plan.in_wrapper.resize(plan.placement.ranks.size());
+  plan_executions(plan, executions, installation, notes);
 }
 
 // -v: what was decided from the options.
@@ -131,20 +210,12 @@ void describe(const cli::RunOptions& options, const job::Plan& plan)
   fmt::print(stderr, "{}", cli::placement_map(plan.placement));
 }
 
-std::vector<unsigned> programs_of_ranks(const job::Plan& plan)
-{
-  std::vector<unsigned> programs;
-  for (const cli::RankPlace& place : plan.placement.ranks)
-    programs.push_back(place.program);
-  return programs;
-}
-
 cli::CellPlan plan_cells(const job::Plan& plan)
 {
   std::vector<cli::CellProgram> programs;
   for (const job::ProgramPlan& program : plan.programs)
     programs.push_back({program.program.path, program.program.fixed_address()});
-  return cli::plan_cells(plan.options.cells, plan.options.jobs, programs_of_ranks(plan), programs);
+  return cli::plan_cells(plan.options.cells, plan.options.jobs, plan.program_of_rank, programs);
 }
 
 // Refuses what does not fit on this machine.
@@ -155,7 +226,7 @@ void check_machine(job::Plan& plan, const cli::CellPlan& cells)
     const std::vector<std::string> needed = sonames(program.program);
     programs.push_back({needed.size(), cli::is_open_mpi(needed)});
   }
-  const cli::Needs needs = cli::estimate_needs(programs, programs_of_ranks(plan), cells);
+  const cli::Needs needs = cli::estimate_needs(programs, plan.program_of_rank, cells);
   const std::vector<cli::Shortage> shortages = cli::find_shortages(needs, cli::read_machine_limits());
   if (!shortages.empty())
     throw loader::Refusal(loader::Refusal::Kind::not_runnable, cli::shortage_text(needs.ranks, shortages));
@@ -197,6 +268,35 @@ int finish_trace(const cli::RunOptions& options, observe::Trace& trace, int exit
 
 } // namespace
 
+namespace
+{
+
+bool needs_wrapper_run(const job::ProgramPlan& plan)
+{
+  return is_wrapper(plan.program);
+}
+
+// Of all ranks whose program is one; empty if there are none.
+Wrappers run_wrappers_of(const cli::RunOptions& options, std::span<const job::ProgramPlan> plans, const Installation& installation)
+{
+  if (std::none_of(plans.begin(), plans.end(), needs_wrapper_run))
+    return {};
+  const auto platform = platform::make_platform({options.platform, cli::nodes_wanted(options), 0});
+  const cli::Placement placement = cli::place_ranks(options, platform->name(), platform->nodes());
+  std::vector<WrapperStart> starts;
+  for (std::size_t rank = 0; rank < placement.ranks.size(); ++rank) {
+    const job::ProgramPlan& plan = plans[placement.ranks[rank].program];
+    if (!needs_wrapper_run(plan))
+      continue;
+    starts.push_back({static_cast<unsigned>(rank), plan.program, plan.environment, plan.folder});
+    job::add_launcher_variables(starts.back().environment, job::launcher_facts(placement, rank));
+  }
+  std::fflush(nullptr);
+  return run_wrappers(std::move(starts), installation.wrapper, installation.programs, options.timeout);
+}
+
+} // namespace
+
 int prepare(const cli::RunOptions& options, const std::vector<std::string>& arguments)
 {
   const Installation installation = find_installation();
@@ -204,23 +304,30 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
     throw std::runtime_error(fmt::format("{}: not found. Next step: install Umwelt again, or build the whole project",
                                          installation.shim.string()));
   std::vector<std::string> unsaid; // the second start says them
-  std::vector<std::string> first_argv;
-  for (std::size_t i = 0; i < options.programs.size(); ++i) {
-    const job::ProgramPlan plan = plan_program(options, i, installation, unsaid);
-    if (i > 0)
-      continue;
-    first_argv = plan.program.argv;
-    // ld.so reads it when a process begins, for everything that is loaded later.
-    setenv(library_path, job::variable(plan.environment, library_path), 1);
+  std::vector<job::ProgramPlan> plans;
+  for (std::size_t i = 0; i < options.programs.size(); ++i)
+    plans.push_back(plan_program(options, i, installation, unsaid));
+  const Wrappers wrappers = run_wrappers_of(options, plans, installation);
+  if (wrappers.executions.empty() && std::any_of(plans.begin(), plans.end(), needs_wrapper_run)) {
+    if (wrappers.exit_code == cli::exit_code::ok)
+      note(options, "nothing to simulate: no wrapper (script, env and the like) executed a program that takes part in a job");
+    return wrappers.exit_code;
   }
+  const bool first_is_wrapped = !wrappers.executions.empty() && wrappers.executions.front().rank == 0;
+  job::Environment environment = first_is_wrapped ? wrappers.executions.front().environment : plans.front().environment;
+  add_library_folder(environment, installation.libraries);
+  // ld.so reads it when a process begins, for everything that is loaded later.
+  setenv(library_path, job::variable(environment, library_path), 1);
+  const std::vector<std::string>& first_argv =
+      first_is_wrapped ? wrappers.executions.front().argv : plans.front().program.argv;
   const bool fixed = options.cpu.kind == cli::CpuPolicy::Kind::none || options.cpu.kind == cli::CpuPolicy::Kind::fixed;
-  throw std::runtime_error(restart(arguments, first_argv, fixed));
+  throw std::runtime_error(restart({arguments, pack(wrappers)}, first_argv, fixed));
 }
 
 namespace
 {
 
-int run_job(cli::RunOptions options, char** process_argv)
+int run_job(cli::RunOptions options, const Wrappers& wrappers, char** process_argv)
 {
   const auto begin = std::chrono::steady_clock::now();
   const Installation installation = find_installation();
@@ -230,13 +337,12 @@ int run_job(cli::RunOptions options, char** process_argv)
 
   job::Plan plan;
   std::vector<std::string> notes = options.notes;
-  for (std::size_t i = 0; i < options.programs.size(); ++i)
-    plan.programs.push_back(plan_program(options, i, installation, notes));
   plan.shim = installation.shim;
   plan.process_argv = process_argv;
   plan.options = options;
   plan.platform = platform::make_platform({options.platform, cli::nodes_wanted(options), 0});
   plan.placement = cli::place_ranks(options, plan.platform->name(), plan.platform->nodes());
+  plan_programs(plan, wrappers.executions, installation, notes);
   cli::CellPlan cells = plan_cells(plan);
   notes.insert(notes.end(), cells.notes.begin(), cells.notes.end());
   check_machine(plan, cells);
@@ -250,6 +356,7 @@ int run_job(cli::RunOptions options, char** process_argv)
     plan.trace = open_trace(plan);
 
   int exit_code = 0;
+  std::vector<int> statuses; // of the ranks with wrappers
   run_in_conductor([&] {
     job::Job job(plan, folder);
     job::Outcome outcome;
@@ -268,20 +375,29 @@ int run_job(cli::RunOptions options, char** process_argv)
     if (!options.report.empty())
       observe::write_report(options.report, record, !job.cpu().measured());
     exit_code = plan.trace ? finish_trace(options, *plan.trace, outcome.exit_code) : outcome.exit_code;
+    for (const Execution& execution : wrappers.executions) {
+      const observe::RankRecord& rank = record.ranks[execution.rank];
+      statuses.push_back(rank.signal != 0 ? rank.signal : rank.exit_status << 8);
+    }
   });
-  return exit_code;
+  if (wrappers.executions.empty())
+    return exit_code;
+  const int code = finish(wrappers, statuses, exit_code != cli::exit_code::ok);
+  return exit_code != cli::exit_code::ok ? exit_code : code;
 }
 
 } // namespace
 
-void run(cli::RunOptions options, char** process_argv)
+void run(cli::RunOptions options, const Wrappers& wrappers, char** process_argv)
 {
   engine::adopt_runtime_thread_pointer();
   int exit_code = cli::exit_code::failure;
+  bool done = false;
   try {
     if (!loader::tls_reserve_is_last())
       throw std::runtime_error("the executable was linked with thread-local data behind the reserve for programs");
-    exit_code = run_job(std::move(options), process_argv);
+    exit_code = run_job(std::move(options), wrappers, process_argv);
+    done = true;
   } catch (const cli::UsageError& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
     exit_code = cli::exit_code::usage;
@@ -294,6 +410,8 @@ void run(cli::RunOptions options, char** process_argv)
   } catch (const std::exception& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
   }
+  if (!done)
+    kill(wrappers);
   std::fflush(nullptr);
   _exit(exit_code);
 }

@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "runtime/cli/options.h"
+#include "runtime/launch/wrappers.h"
 
 namespace umwelt::launch
 {
 
-// First start: checks everything that can be checked (throws cli::UsageError, loader::Refusal), then starts again.
+// First start: checks everything that can be checked (throws cli::UsageError, loader::Refusal), lets wrappers run, then starts again. Returns
+// an exit code if there is nothing to simulate.
 // `arguments`: the command line it was parsed from, without argv[0].
 int prepare(const cli::RunOptions& options, const std::vector<std::string>& arguments);
 
 // Second start: runs the job. Does not return to the C library: its exit would run destructors of the ranks' libraries.
-[[noreturn]] void run(cli::RunOptions options, char** process_argv);
+[[noreturn]] void run(cli::RunOptions options, const Wrappers& wrappers, char** process_argv);
 
 } // namespace umwelt::launch

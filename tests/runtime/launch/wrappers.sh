@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# wrappers.sh UMWELT REPORT CASE: a wrapper around the program REPORT, under mpirun and under umwelt: the same output and exit code.
+set -u
+umwelt=$1 report=$2 case=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/libtool-like" <<EOF
+#! /bin/bash
+program=\$(basename $report)
+folder=\$(echo $report | sed 's,/[^/]*\$,,')
+if test -f "\$folder/\$program"; then
+  LD_LIBRARY_PATH="\$folder:\$LD_LIBRARY_PATH"
+  export LD_LIBRARY_PATH WRAPPED=libtool
+  exec "\$folder/\$program" \${1+"\$@"}
+fi
+exit 1
+EOF
+cat >"$work/around" <<EOF
+#!/bin/sh
+echo "before \$OMPI_COMM_WORLD_RANK"
+$report "\$@"
+echo "after \$OMPI_COMM_WORLD_RANK: \$?"
+EOF
+chmod +x "$work/libtool-like" "$work/around"
+options=()
+case $case in
+  libtool) command=("$work/libtool-like") ;;
+  around) command=("$work/around") ;;
+  script_of_scripts) command=(sh -c "exec $work/around") ;;
+  env) command=(env -u WRAPPED WRAPPED=env "$report") ;;
+  env_without_environment) command=(bash -c "exec env -i WRAPPED=none \$(env | grep -E '^(OMPI|PMI|SLURM|HOME|TMPDIR|LD_LIBRARY)[^ ]*$') $report") ;;
+  nice) command=(nice -n 1 "$report") ;;
+  timeout) command=(timeout 60 "$report") ;;
+  code) command=(sh -c "$report 3; exit \$((\$? + 4))") ;;
+  name) command=(bash -c "exec -a renamed $report") ;;
+  folders) command=(sh -c "mkdir -p $work/in-\$OMPI_COMM_WORLD_RANK && cd $work/in-\$OMPI_COMM_WORLD_RANK && WRAPPED=\$OMPI_COMM_WORLD_RANK $report") ;;
+  streams) command=(sh -c "$report 2>&1 >$work/out-\$OMPI_COMM_WORLD_RANK | sed 's/stderr/a pipe/'; cat $work/out-\$OMPI_COMM_WORLD_RANK") ;;
+  stdin) command=(sh -c "echo line | $report") ;;
+  closed) command=(sh -c "$report <&- 2>&-") ;;
+  programs) options=(-np 2 "$report" :) command=(sh -c "$report") ;;
+  cells) command=("$work/libtool-like") cells=(--cells 2) ;;
+  *) echo "no case $case" >&2 && exit 2 ;;
+esac
+run() { # TAG LAUNCHER...
+  local tag=$1
+  shift
+  echo "from outside" | "$@" >"$work/$tag.out" 2>"$work/$tag.err"
+  echo "exit code $?" >>"$work/$tag.out"
+  sort -o "$work/$tag.out" "$work/$tag.out"
+  grep '^rank . to' "$work/$tag.err" | sort >"$work/$tag.lines"
+}
+run native mpirun.openmpi --allow-run-as-root --oversubscribe "${options[@]}" -np 2 "${command[@]}"
+run emulated "$umwelt" run -q "${cells[@]}" "${options[@]}" -np 2 "${command[@]}"
+diff "$work/native.out" "$work/emulated.out" && diff "$work/native.lines" "$work/emulated.lines" && [ "$(wc -l <"$work/emulated.out")" -ge 3 ] && exit 0
+echo "--- standard error"
+cat "$work/emulated.err"
+exit 1
