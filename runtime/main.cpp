@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The `umwelt` command.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -88,7 +89,8 @@ int main(int argc, char** argv)
   try {
     if (const auto again = launch::restarted())
       launch::run(cli::parse_command(again->arguments).run, launch::unpack(again->findings), argv);
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
+    const std::vector<std::string> arguments = cli::command_words(argc > 0 ? argv[0] : "umwelt", given);
     return execute(cli::parse_command(arguments), arguments);
   } catch (const cli::UsageError& error) {
     fmt::print(stderr, "umwelt: {}\n", error.what());

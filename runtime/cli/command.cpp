@@ -25,6 +25,8 @@ struct Subcommand {
 
 constexpr auto subcommands = std::to_array<Subcommand>({
     {"run", "Run an MPI or Portals program on a simulated machine (umwelt run --help)", Command::Kind::run},
+    {"mpirun", "The same (also if the command itself has that name, or mpiexec)", Command::Kind::run},
+    {"oshrun", "The same, for OpenSHMEM programs (also if the command itself has that name)", Command::Kind::run},
     {"platforms", "List the simulated machines", Command::Kind::platforms},
     {"models", "List the network models and their parameters", Command::Kind::models},
     {"calibrate", "Fit a network model to measurements of a NIC (umwelt calibrate --help)", Command::Kind::calibrate},
@@ -44,6 +46,12 @@ void check_name(const std::string& word)
                   in_quotes(word), nearest(word, names)));
 }
 
+bool is_run(std::string_view word)
+{
+  return std::any_of(subcommands.begin(), subcommands.end(),
+                     [word](const Subcommand& known) { return known.name == word && known.kind == Command::Kind::run; });
+}
+
 Command parse_run_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   Command command;
@@ -59,10 +67,19 @@ Command parse_run_command(std::span<const std::string> arguments, const Lookup& 
 
 } // namespace
 
+std::vector<std::string> command_words(std::string_view program, std::span<const std::string> arguments)
+{
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  std::vector<std::string> words(arguments.begin(), arguments.end());
+  if (is_run(name) || name == "mpiexec")
+    words.insert(words.begin(), "run");
+  return words;
+}
+
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   if (!arguments.empty()) {
-    if (arguments.front() == "run")
+    if (is_run(arguments.front()))
       return parse_run_command(arguments.subspan(1), environment);
     if (arguments.front() == "calibrate") {
       Command command;

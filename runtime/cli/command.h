@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/cli/options.h"
@@ -26,6 +27,9 @@ struct Command {
   std::vector<std::string> arguments;
   std::string text;
 };
+
+// The words of the command that was started by the name `program`: a link to umwelt that is called mpirun, mpiexec or oshrun runs programs.
+std::vector<std::string> command_words(std::string_view program, std::span<const std::string> arguments);
 
 // `arguments` are those behind the program's name. Throws UsageError.
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment = process_environment);

@@ -108,6 +108,13 @@ void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, st
   for (const loader::Library& library : plan.program.libraries)
     if (library.name.starts_with("libmpi.so."))
       mpi = library.path;
+  if (const auto oshmem = std::find_if(needed.begin(), needed.end(), [](const std::string& name) { return name.starts_with("liboshmem."); });
+      oshmem != needed.end())
+    throw loader::Refusal(
+        loader::Refusal::Kind::not_runnable,
+        fmt::format("{}: expected an OpenSHMEM library over Portals 4 (libsma of Sandia OpenSHMEM), got Open MPI's ({}), which needs a UCX with a "
+                    "network of its own. Next step: build the program with oshcc of Sandia OpenSHMEM (runtime/portals/OPENSHMEM.md)",
+                    plan.program.path, *oshmem));
   const std::vector<cli::Setting> mca = cli::mca_of_program(options, index);
   if (cli::is_open_mpi(needed)) {
     const cli::OpenMpiSetup setup = cli::set_up_open_mpi(

@@ -31,6 +31,25 @@ TEST(Command, RunTakesTheOptionsBehindIt)
   EXPECT_EQ(parsed.run.programs[0].ranks, 2u);
 }
 
+TEST(Command, RunHasOtherNames)
+{
+  for (const char* name : {"mpirun", "oshrun"}) {
+    const Command parsed = command({name, "-n", "3", "app"});
+    EXPECT_EQ(parsed.kind, Command::Kind::run);
+    EXPECT_EQ(parsed.run.programs[0].ranks, 3u);
+  }
+}
+
+TEST(Command, ALinkWithALaunchersNameRuns)
+{
+  const std::vector<std::string> given{"-n", "3", "app"};
+  using testing::ElementsAre;
+  for (const char* name : {"oshrun", "./mpirun", "/usr/bin/mpiexec"})
+    EXPECT_THAT(command_words(name, given), ElementsAre("run", "-n", "3", "app"));
+  for (const char* name : {"umwelt", "/oshrun/umwelt", ""})
+    EXPECT_THAT(command_words(name, given), ElementsAre("-n", "3", "app"));
+}
+
 TEST(Command, RunHasItsOwnHelp)
 {
   const Command parsed = command({"run", "--help"});

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$1"
 cc=$2
-rm -f static no-pie arm needs-absent set-uid text plain.txt script.sh orphan.sh child.sh exec.sh bad-hosts libabsent.so good made
+rm -f static no-pie arm needs-absent set-uid text plain.txt script.sh orphan.sh child.sh exec.sh bad-hosts libabsent.so liboshmem.so.40 oshmem good made
 echo 'int main(void) { return 0; }' >good.c
 "$cc" -o good good.c
 "$cc" -static -o static good.c
@@ -15,6 +15,9 @@ echo 'int absent(void) { return 0; }' | "$cc" -shared -fPIC -o libabsent.so -x c
 echo 'int absent(void); int main(void) { return absent(); }' >needs-absent.c
 "$cc" -o needs-absent needs-absent.c -L. -labsent
 rm libabsent.so
+echo 'int oshmem(void) { return 0; }' | "$cc" -shared -fPIC -Wl,-soname,liboshmem.so.40 -o liboshmem.so.40 -x c -
+echo 'int oshmem(void); int main(void) { return oshmem(); }' >oshmem.c
+"$cc" -o oshmem oshmem.c ./liboshmem.so.40 -Wl,-rpath,"$PWD"
 cp good set-uid
 chmod u+s set-uid
 echo 'just text' >text
