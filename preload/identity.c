@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/personality.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -18,6 +19,23 @@
 #include <unistd.h>
 
 #include "preload/elf_view.h"
+
+/* The process is one of several ranks, so what a rank sets can only be remembered. */
+UMW_PUBLIC int personality(unsigned long persona)
+{
+  static unsigned long set;
+  static bool changed;
+  if (!umw_gate)
+    return UMW_REAL(personality)(persona);
+  const unsigned long real = (unsigned long)UMW_REAL(personality)(0xffffffff);
+  const unsigned long before =
+      changed ? set : umw_gate->same_addresses ? real | ADDR_NO_RANDOMIZE : real & ~(unsigned long)ADDR_NO_RANDOMIZE;
+  if (persona != 0xffffffff) {
+    set = persona;
+    changed = true;
+  }
+  return (int)before;
+}
 
 UMW_PUBLIC int gethostname(char* name, size_t size)
 {

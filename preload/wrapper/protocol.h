@@ -20,6 +20,7 @@ typedef struct umw_wrapper_head {
   uint32_t bytes;
   uint32_t rank;
   uint32_t arguments;
+  uint32_t persona; /* personality(2) */
   uint8_t searched; /* the file is looked up in PATH if its name has no slash */
   uint8_t open[3];  /* which of 0, 1, 2 come with it */
 } umw_wrapper_head;

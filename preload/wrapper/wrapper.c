@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -131,7 +132,7 @@ static int ask(const char* file, char* const argv[], char* const envp[], int sea
     char folder[PATH_MAX];
     const char* path = getenv("PATH");
     const char* const first[] = {file, path ? path : "", getcwd(folder, sizeof folder) ? folder : "/"};
-    umw_wrapper_head head = {.rank = own_rank, .searched = searched != 0};
+    umw_wrapper_head head = {.rank = own_rank, .persona = (uint32_t)personality(0xffffffff), .searched = searched != 0};
     for (int i = 0; i < 3; ++i)
       head.bytes += (uint32_t)strlen(first[i]) + 1;
     for (; argv[head.arguments]; ++head.arguments)

@@ -31,7 +31,7 @@ public:
       : wishes_(wishes), jobs_(jobs), program_of_rank_(program_of_rank), programs_(programs)
   {
     for (unsigned rank = 0; rank < ranks(); ++rank)
-      (program_of(rank).alone ? alone_ : ordinary_).push_back(rank);
+      (program_of(rank).alone.empty() ? ordinary_ : alone_).push_back(rank);
   }
 
   CellPlan plan()
@@ -64,8 +64,8 @@ private:
           fmt::format("{}", ranks()), "Leave --cells 0 out: the ranks are then spread over processes (cells).");
     if (!alone_.empty() && ranks() > 1)
       throw UsageError("--cells 0", "programs whose ranks can share a process",
-                       fmt::format("{} ranks, {} of them of {}, which is not position-independent (ET_EXEC)", ranks(),
-                                   ranks_of(program_of_rank_[alone_.front()]), program_of(alone_.front()).name),
+                       fmt::format("{} ranks, {} of them of {}, which {}", ranks(), ranks_of(program_of_rank_[alone_.front()]),
+                                   program_of(alone_.front()).name, program_of(alone_.front()).alone),
                        "Leave --cells 0 out: each of these ranks then gets a process (cell) of its own.");
   }
 
@@ -106,9 +106,8 @@ private:
     }
     for (const unsigned rank : alone_) {
       result_.cells.push_back({rank});
-      const std::string note = fmt::format(
-          "program {} is not position-independent (ET_EXEC): each of its ranks gets a process (cell) of its own",
-          program_of(rank).name);
+      const std::string note = fmt::format("program {} {}: each of its ranks gets a process (cell) of its own",
+                                           program_of(rank).name, program_of(rank).alone);
       if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
         result_.notes.push_back(note);
     }

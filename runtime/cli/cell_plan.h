@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which ranks live in the runtime's own process and which in which cell: a process of up to 15 ranks, the link-map namespaces
 // that glibc has for them. A program that is not position-independent (ET_EXEC) has its one place in a process, so each of its
-// ranks needs one to itself.
+// ranks needs one to itself; so do ranks that are to have the same addresses.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ namespace umwelt::cli
 
 struct CellProgram {
   std::string name;   // for messages
-  bool alone = false; // one rank per process
+  std::string alone;  // why each rank needs a process for itself, as in "program NAME ...", if it does
 };
 
 struct CellPlan {

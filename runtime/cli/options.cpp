@@ -231,6 +231,8 @@ constexpr auto options = std::to_array<Option>({
    apply_cells},
   {Group::machine, "ranks-per-cell", "N", "at most so many ranks in a process; default 15, the most that the C library can host",
    [](S s, G g) { s.run.cells.ranks_per_cell = static_cast<unsigned>(read_count(g.option, g.value(), "a number of ranks", 1, loader::Namespace::capacity)); }},
+  {Group::machine, "same-addresses", "", "variables and allocations of a program lie at the same addresses in all of its ranks, each in a process of its own; also where a wrapper asks for it (setarch -R)",
+   [](S s, G) { s.run.same_addresses = true; }},
   {Group::machine, "j jobs", "N", "ranks in different cells compute at the same time, so many at once, with the same outcome; 2 and more bring as many cells; default: the CPUs that umwelt may use, in the cells there are",
    [](S s, G g) {
      s.run.jobs = count_of(g, "a number of jobs");

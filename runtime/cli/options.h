@@ -103,6 +103,7 @@ struct RunOptions {
       trace_format;                       // --trace-format, else by the name of the file; set if there is a trace
   std::vector<std::uint32_t> trace_ranks; // ascending; empty: all
   bool keep_temps = false;
+  bool same_addresses = false; // in all ranks of a program
 
   CellWishes cells;
   unsigned jobs = 1; // --jobs: bursts computed at the same time; parse_run's default: the CPUs this process may use

@@ -188,6 +188,7 @@ void Job::make_rank(Rank& rank)
   gate.session_folder = rank.session_folder.c_str();
   gate.app = static_cast<std::int32_t>(place.program);
   gate.app_ranks = static_cast<std::int32_t>(app_ranks);
+  gate.same_addresses = program.same_addresses ? 1 : 0;
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
   gate.runtime = &rank;
 

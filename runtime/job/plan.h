@@ -22,6 +22,7 @@ struct ProgramPlan {
   loader::Program program;
   std::vector<std::string> environment; // of its ranks, but for what differs between ranks
   std::string folder;                   // working directory, absolute
+  bool same_addresses = false;          // in all of its ranks, each of which needs a process for itself then
 };
 
 // A rank whose program a script or tool has executed, which natively goes on when the rank has ended.

@@ -136,6 +136,7 @@ job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index,
   plan.folder = working_folder(program);
   plan.environment = base_environment(program, installation);
   plan.program = loader::find_program(program.argv, plan.environment, plan.folder, installation.programs);
+  plan.same_addresses = options.same_addresses;
   add_mpi_settings(plan, options, index, installation, notes);
   return plan;
 }
@@ -146,6 +147,7 @@ job::ProgramPlan plan_execution(const cli::RunOptions& options, std::size_t inde
 {
   job::ProgramPlan plan;
   plan.folder = execution.folder;
+  plan.same_addresses = options.same_addresses || execution.same_addresses;
   plan.environment = execution.environment;
   add_library_folder(plan.environment, installation.libraries);
   plan.program = loader::find_program(execution.argv, plan.environment, plan.folder, installation.programs);
@@ -173,7 +175,8 @@ void plan_executions(job::Plan& plan, std::span<const Execution> executions, con
     job::add_launcher_variables(environment, {});
     auto same = std::find_if(known.begin(), known.end(), [&](const Known& k) {
       return k.context == context && k.execution->argv == execution.argv && k.execution->name == execution.name &&
-             k.execution->folder == execution.folder && k.environment == environment;
+             k.execution->folder == execution.folder &&
+             k.execution->same_addresses == execution.same_addresses && k.environment == environment;
     });
     if (same == known.end()) {
       same = known.insert(known.end(), {&execution, std::move(environment), context, static_cast<unsigned>(plan.programs.size())});
@@ -221,7 +224,9 @@ cli::CellPlan plan_cells(const job::Plan& plan)
 {
   std::vector<cli::CellProgram> programs;
   for (const job::ProgramPlan& program : plan.programs)
-    programs.push_back({program.program.path, program.program.fixed_address()});
+    programs.push_back({program.program.path, program.program.fixed_address() ? "is not position-independent (ET_EXEC)"
+                                              : program.same_addresses ? "is to have the same addresses in all ranks"
+                                                                       : ""});
   return cli::plan_cells(plan.options.cells, plan.options.jobs, plan.program_of_rank, programs);
 }
 
@@ -328,7 +333,9 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
   const std::vector<std::string>& first_argv =
       first_is_wrapped ? wrappers.executions.front().argv : plans.front().program.argv;
   const bool fixed = options.cpu.kind == cli::CpuPolicy::Kind::none || options.cpu.kind == cli::CpuPolicy::Kind::fixed;
-  throw std::runtime_error(restart({arguments, pack(wrappers)}, first_argv, fixed));
+  const bool same_addresses = options.same_addresses || std::any_of(wrappers.executions.begin(), wrappers.executions.end(),
+                                                                    [](const Execution& e) { return e.same_addresses; });
+  throw std::runtime_error(restart({arguments, pack(wrappers)}, first_argv, fixed || same_addresses));
 }
 
 namespace

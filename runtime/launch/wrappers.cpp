@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -149,6 +150,7 @@ struct Question {
   pid_t asker = 0;
   unsigned rank = 0;
   bool searched = false;
+  bool same_addresses = false;
   std::array<Descriptor, 3> streams;
   std::string file, path_variable, folder;
   std::vector<std::string> argv;
@@ -195,6 +197,7 @@ std::optional<Question> receive_question(int listener)
     return std::nullopt;
   question.asker = asker.pid;
   question.rank = head.rank;
+  question.same_addresses = (head.persona & ADDR_NO_RANDOMIZE) != 0;
   question.searched = head.searched != 0;
   std::string text(head.bytes, '\0');
   for (std::size_t got = 0; got < text.size();) {
@@ -526,6 +529,7 @@ private:
     remove_traces(question.environment, library_);
     execution.environment = std::move(question.environment);
     execution.folder = question.folder;
+    execution.same_addresses = question.same_addresses;
     for (int i = 0; i < 3; ++i) {
       Descriptor& stream = question.streams[static_cast<std::size_t>(i)];
       const int usual = i == 0 && wrapper.rank != 0 ? null_.get() : i;
@@ -615,6 +619,7 @@ std::vector<std::string> pack(const Wrappers& wrappers)
       words.push_back(fmt::format("{}", stream));
     words.push_back(execution.name);
     words.push_back(execution.folder);
+    words.push_back(execution.same_addresses ? "1" : "0");
     for (const auto* list : {&execution.argv, &execution.environment}) {
       words.push_back(fmt::format("{}", list->size()));
       words.insert(words.end(), list->begin(), list->end());
@@ -645,6 +650,7 @@ Wrappers unpack(std::span<const std::string> words)
       stream = adopt(number<int>(*word++));
     execution.name = *word++;
     execution.folder = *word++;
+    execution.same_addresses = number<int>(*word++) != 0;
     for (auto* list : {&execution.argv, &execution.environment}) {
       const auto count = number<std::ptrdiff_t>(*word++);
       list->assign(word, word + count);

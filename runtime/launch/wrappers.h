@@ -42,6 +42,7 @@ struct Execution {
   std::vector<std::string> argv;             // path and arguments
   std::vector<std::string> environment;
   std::string folder;
+  bool same_addresses = false; // it was to be executed without randomisation of addresses (setarch -R)
 };
 
 // The wrappers of a run.

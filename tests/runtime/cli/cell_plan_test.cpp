@@ -22,8 +22,8 @@ using testing::IsEmpty;
 
 using Ranks = std::vector<unsigned>;
 
-const std::vector<CellProgram> ordinary{{"app", false}};
-const std::vector<CellProgram> mixed{{"app", false}, {"old", true}};
+const std::vector<CellProgram> ordinary{{"app", ""}};
+const std::vector<CellProgram> mixed{{"app", ""}, {"old", "is not position-independent (ET_EXEC)"}};
 
 Ranks programs_of(unsigned count, unsigned program = 0)
 {
@@ -138,7 +138,7 @@ TEST(CellPlan, HoldsItsPromisesForAnyInput)
   for (int round = 0; round < 20000; ++round) {
     std::vector<CellProgram> programs(1 + below(3));
     for (CellProgram& program : programs)
-      program = {"program", below(3) == 0};
+      program = {"program", below(3) == 0 ? "is large" : ""};
     Ranks ranks(1 + below(round % 2 ? 20 : 200));
     for (unsigned& program : ranks)
       program = below(static_cast<unsigned>(programs.size()));
@@ -152,7 +152,7 @@ TEST(CellPlan, HoldsItsPromisesForAnyInput)
     CellPlan plan;
     const std::string error = error_of([&] { plan = plan_cells(wishes, jobs, ranks, programs); });
     const auto alone = static_cast<std::size_t>(
-        std::count_if(ranks.begin(), ranks.end(), [&](unsigned program) { return programs[program].alone; }));
+        std::count_if(ranks.begin(), ranks.end(), [&](unsigned program) { return !programs[program].alone.empty(); }));
     const std::size_t limit = wishes.ranks_per_cell.value_or(15);
     const std::size_t least = alone + (ranks.size() - alone + limit - 1) / limit;
     if (!error.empty()) {
@@ -184,9 +184,9 @@ TEST(CellPlan, HoldsItsPromisesForAnyInput)
       for (const unsigned rank : members) {
         ASSERT_LT(rank, ranks.size());
         ASSERT_TRUE(seen.insert(rank).second);
-        ASSERT_TRUE(!programs[ranks[rank]].alone || members.size() == 1);
+        ASSERT_TRUE(programs[ranks[rank]].alone.empty() || members.size() == 1);
       }
-      if (!programs[ranks[members.front()]].alone) {
+      if (programs[ranks[members.front()]].alone.empty()) {
         smallest = std::min(smallest, members.size());
         largest = std::max(largest, members.size());
         ordinary_in_order.insert(ordinary_in_order.end(), members.begin(), members.end());
