@@ -48,8 +48,8 @@ candidates() {
   runtime) echo "$job" ;;
   janitor) for pid in $(processes); do [[ $(name_of "$pid") != umwelt-janitor ]] || echo "$pid"; done ;;
   cell)
-    for pid in $(processes); do
-      [[ $pid == "$job" || $(name_of "$pid") == umwelt-janitor ]] || echo "$pid"
+    for pid in $(processes); do # not what the start of the job runs for a moment
+      [[ $(name_of "$pid") != umwelt-cell* ]] || echo "$pid"
     done
     ;;
   *)
