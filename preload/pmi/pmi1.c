@@ -208,7 +208,7 @@ UMW_PUBLIC int PMI_KVS_Get(const char space[], const char key[], char value[], i
 
 static int next_pair = -1; /* of the iteration; negative: none has begun */
 
-UMW_PUBLIC int PMI_KVS_Iter_next(const char space[], char key[], int key_length, char value[], int value_length)
+static int iterate(int from, const char* space, char* key, int key_length, char* value, int value_length)
 {
   ASSERT_INITIALISED();
   if (!is_space(space))
@@ -221,17 +221,18 @@ UMW_PUBLIC int PMI_KVS_Iter_next(const char space[], char key[], int key_length,
     return PMI_ERR_INVALID_VAL;
   if (value_length <= UMW_PMI_VALUE_MAX)
     return PMI_ERR_INVALID_VAL_LENGTH;
-  if (next_pair < 0)
+  if (from < 0)
     return PMI_FAIL;
   char pair[UMW_PMI_KEY_MAX + 1 + UMW_PMI_VALUE_MAX + 1];
-  const int64_t size = umw_pair_at(space, next_pair, pair, sizeof pair);
+  const int64_t size = umw_pair_at(space, from, pair, sizeof pair);
   if (size == -ENXIO)
     return PMI_ERR_INVALID_KVS;
   *key = *value = '\0'; /* the end is an empty key */
+  next_pair = from;
   if (size < 0)
     return PMI_SUCCESS;
-  pair[sizeof pair - 1] = '\0';
   ++next_pair;
+  pair[sizeof pair - 1] = '\0';
   strcpy(key, pair);
   /* Longer than a value can be: only PMI_process_mapping of ranks placed without any order. */
   snprintf(value, (size_t)value_length, "%s", pair + strlen(pair) + 1);
@@ -240,8 +241,12 @@ UMW_PUBLIC int PMI_KVS_Iter_next(const char space[], char key[], int key_length,
 
 UMW_PUBLIC int PMI_KVS_Iter_first(const char space[], char key[], int key_length, char value[], int value_length)
 {
-  next_pair = 0;
-  return PMI_KVS_Iter_next(space, key, key_length, value, value_length);
+  return iterate(0, space, key, key_length, value, value_length);
+}
+
+UMW_PUBLIC int PMI_KVS_Iter_next(const char space[], char key[], int key_length, char value[], int value_length)
+{
+  return iterate(next_pair, space, key, key_length, value, value_length);
 }
 
 /* --- names ----------------------------------------------------------------------------------------------------------- */

@@ -229,6 +229,8 @@ std::int64_t umw_pair_get(Rank& rank, const char* space, const char* key, char* 
   const auto asking = static_cast<std::size_t>(rank.index);
   pass_request(rank);
   const std::string* value = spaces.get(asking, space, key);
+  if (value == nullptr && wait != 0)
+    rank.set_last_call("PMI2_Info_GetNodeAttr"); // nothing else waits
   while (value == nullptr && wait != 0) {
     rank.wait(sim::never);
     rank.act_on_signals();
