@@ -81,7 +81,20 @@ struct umw_clock {
 
 enum umw_exit_kind {
   UMW_EXIT_NORMAL, /* exit(), return from main, _exit() */
-  UMW_EXIT_ABORT   /* MPI_Abort / PMIx_Abort; the whole job ends */
+  UMW_EXIT_ABORT,  /* MPI_Abort / PMIx_Abort; the whole job ends */
+  UMW_EXIT_PMI     /* PMI_Abort, PMI2_Abort: likewise */
+};
+
+/* What PMI takes; bytes without the end of the text. A name also fits with it. */
+#define UMW_PMI_NAME_MAX 256
+#define UMW_PMI_KEY_MAX 64
+#define UMW_PMI_VALUE_MAX 1024
+
+/* How a pair is put into a space. */
+enum umw_pair_how {
+  UMW_PAIR_LATER, /* others see it after the rank's next umw_pair_commit */
+  UMW_PAIR_NOW,   /* at once, in the place of what was there */
+  UMW_PAIR_NEW    /* at once; -EEXIST if there is one */
 };
 
 /* Runs the rank's own handler for a signal that befell it, in the rank's world. False: it has none, or one that needs the

@@ -8,6 +8,7 @@
  */
 #include "preload/shim.h"
 
+#include "preload/pmi/pairs.h"
 #include "preload/pmix/values.h"
 
 #include <pthread.h>
@@ -253,31 +254,53 @@ static bool has_attribute(const pmix_info_t info[], size_t count, const char* ke
   return false;
 }
 
-static pmix_status_t find_key(pmix_rank_t rank, const char* key, bool wait, pmix_value_t* value)
+/* A key that a rank has put; whose -1: any rank. */
+static pmix_status_t find_key_of(int whose, const char* key, bool wait, pmix_value_t* value)
 {
-  const struct stored* entry = find_stored(rank, key);
-  if (entry)
-    return umw_unpack_value(entry->bytes, entry->size, value);
-  pmix_status_t status = job_key(rank, key, value);
-  if (status != PMIX_ERR_NOT_FOUND || rank >= (pmix_rank_t)umw_gate->ranks)
-    return status;
   unsigned char small[256];
   unsigned char* bytes = small;
-  int64_t size = umw_key_get((int)rank, key, small, sizeof small, wait);
+  int64_t size = umw_key_get(whose, key, small, sizeof small, wait);
   if (size < 0)
     return PMIX_ERR_NOT_FOUND;
   if (size > (int64_t)sizeof small) {
     bytes = malloc((size_t)size);
     if (!bytes)
       return PMIX_ERR_NOMEM;
-    size = umw_key_get((int)rank, key, bytes, (uint64_t)size, wait);
+    size = umw_key_get(whose, key, bytes, (uint64_t)size, wait);
   }
-  status = umw_unpack_value(bytes, (size_t)size, value);
+  const pmix_status_t status = umw_unpack_value(bytes, (size_t)size, value);
   if (bytes != small)
     free(bytes);
   return status;
 }
 
+/* A key without knowing who has put it: a rank, or somebody with PMI, where keys belong to the job. */
+static pmix_status_t find_key_of_job(pmix_rank_t rank, const char* key, pmix_value_t* value)
+{
+  char text[UMW_PMI_VALUE_MAX + 1];
+  if ((rank != PMIX_RANK_UNDEF && rank != PMIX_RANK_WILDCARD) || strncmp(key, "pmix.", 5) == 0)
+    return PMIX_ERR_NOT_FOUND;
+  if (rank == PMIX_RANK_UNDEF && find_key_of(-1, key, false, value) == PMIX_SUCCESS)
+    return PMIX_SUCCESS;
+  const int64_t length = umw_pair_get(umw_pmi_own_space().name, key, text, sizeof text - 1, 0);
+  if (length < 0 || length >= (int64_t)sizeof text)
+    return PMIX_ERR_NOT_FOUND;
+  text[length] = '\0';
+  return umw_load_value(value, text, PMIX_STRING);
+}
+
+static pmix_status_t find_key(pmix_rank_t rank, const char* key, bool wait, pmix_value_t* value)
+{
+  const struct stored* entry = find_stored(rank, key);
+  if (entry)
+    return umw_unpack_value(entry->bytes, entry->size, value);
+  const pmix_status_t status = job_key(rank, key, value);
+  if (status != PMIX_ERR_NOT_FOUND)
+    return status;
+  if (rank >= (pmix_rank_t)umw_gate->ranks)
+    return find_key_of_job(rank, key, value);
+  return find_key_of((int)rank, key, wait, value);
+}
 UMW_PUBLIC pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[], size_t count,
                                   pmix_value_t** result)
 {

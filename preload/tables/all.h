@@ -7,6 +7,8 @@ UMW_TABLE("Portals 4")
 #include "preload/tables/portals.def"
 UMW_TABLE("PMIx")
 #include "preload/tables/pmix.def"
+UMW_TABLE("PMI-1 and PMI-2")
+#include "preload/tables/pmi.def"
 UMW_TABLE("Time")
 #include "preload/tables/clock.def"
 UMW_TABLE("Identity of the process and its host")

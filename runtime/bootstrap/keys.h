@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The job's key-value space, as PMIx and PMI know it: a rank puts values, commits them, and from then on every rank can get
-// them. Functional only; what an exchange costs is decided by the job's fence.
+// The ranks' keys, as PMIx knows them: a rank puts values, commits them, and from then on every rank can get them.
+// Functional only; what an exchange costs is decided by the job's fence. Keys that belong to no rank: spaces.h.
 #pragma once
 
 #include <string>
@@ -38,39 +38,20 @@ public:
     const auto found = committed_[rank].find(key);
     return found == committed_[rank].end() ? nullptr : &found->second;
   }
-
-  // --- keys of the job as a whole: PMI's, which belong to no rank and are there for everybody at once ---
-  struct Published {
-    std::string key, value;
-  };
-  // False: there is such a key already; the first stays.
-  bool publish(std::string key, std::string value)
+  // The same, of whichever rank has it; the lowest if there are several.
+  [[nodiscard]] const std::string* get_of_any(std::size_t asking, const std::string& key) const
   {
-    if (!published_index_.try_emplace(key, published_.size()).second)
-      return false;
-    published_.push_back({std::move(key), std::move(value)});
-    return true;
-  }
-  [[nodiscard]] const std::string* find(const std::string& key) const
-  {
-    const auto found = published_index_.find(key);
-    return found == published_index_.end() ? nullptr : &published_[found->second].value;
-  }
-  // In the order of publication; null beyond the last.
-  [[nodiscard]] const Published* published(int index) const
-  {
-    return index >= 0 && static_cast<std::size_t>(index) < published_.size()
-               ? &published_[static_cast<std::size_t>(index)]
-               : nullptr;
+    for (std::size_t rank = 0; rank < committed_.size(); ++rank)
+      if (const std::string* value = get(asking, rank, key))
+        return value;
+    return nullptr;
   }
 
 private:
-  using Space = std::unordered_map<std::string, std::string>;
-  std::vector<Space> committed_;
-  std::vector<Space> pending_;
+  using Texts = std::unordered_map<std::string, std::string>;
+  std::vector<Texts> committed_;
+  std::vector<Texts> pending_;
   std::vector<bool> has_committed_;
-  std::vector<Published> published_;
-  std::unordered_map<std::string, std::size_t> published_index_;
 };
 
 } // namespace umwelt::bootstrap

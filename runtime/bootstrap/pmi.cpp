@@ -85,17 +85,25 @@ private:
   std::vector<std::pair<std::string_view, std::string_view>> pairs_;
 };
 
+// Null: there is none of that name.
+Space* PmiSession::space_of(const Request& request) const
+{
+  const std::string_view name = request["kvsname"];
+  return name.starts_with(kvs_prefix) ? spaces_.find(std::string(name)) : nullptr;
+}
+
 std::string PmiSession::put(const Request& request)
 {
+  Space* space = space_of(request);
   const std::string_view key = request["key"];
   const std::string_view value = request["value"];
-  if (request["kvsname"] != facts_.kvs_name)
+  if (space == nullptr)
     return "cmd=put_result rc=-1 msg=unknown_kvsname\n";
   if (key.empty() || key.size() > key_max)
     return fmt::format("cmd=put_result rc=-1 msg=key_of_{}_bytes_expected_1_to_{}\n", key.size(), key_max);
   if (value.size() > value_max)
     return fmt::format("cmd=put_result rc=-1 msg=value_of_{}_bytes_expected_at_most_{}\n", value.size(), value_max);
-  if (!keys_.publish(std::string(key), std::string(value)))
+  if (!space->add(std::string(key), std::string(value)))
     return "cmd=put_result rc=-1 msg=duplicate_key\n";
   return "cmd=put_result rc=0 msg=success\n";
 }
@@ -103,8 +111,8 @@ std::string PmiSession::put(const Request& request)
 std::string PmiSession::get(const Request& request) const
 {
   const std::string_view key = request["key"];
-  if (request["kvsname"] == facts_.kvs_name)
-    if (const std::string* value = keys_.find(std::string(key)))
+  if (const Space* space = space_of(request))
+    if (const std::string* value = space->find(std::string(key)))
       return fmt::format("cmd=get_result rc=0 msg=success value={}\n", *value);
   return fmt::format("cmd=get_result rc=-1 msg=key_{}_not_found value=unknown\n", key.substr(0, key_max));
 }
@@ -112,10 +120,37 @@ std::string PmiSession::get(const Request& request) const
 std::string PmiSession::get_by_index(const Request& request) const
 {
   const int index = number(request["idx"]).value_or(-1);
-  const Keys::Published* entry = request["kvsname"] == facts_.kvs_name ? keys_.published(index) : nullptr;
+  const Space* space = space_of(request);
+  const Space::Pair* entry = space != nullptr ? space->at(index) : nullptr;
   if (entry == nullptr)
     return "cmd=getbyidx_results rc=-2 reason=no_more_keyvals\n";
   return fmt::format("cmd=getbyidx_results rc=0 nextidx={} key={} val={}\n", index + 1, entry->key, entry->value);
+}
+
+std::string PmiSession::publish(const Request& request)
+{
+  const std::string_view service = request["service"];
+  const std::string_view port = request["port"];
+  if (service.empty() || port.empty() || service.size() > value_max || port.size() > value_max)
+    return "cmd=publish_result info=ok rc=1 msg=service_and_port_expected\n";
+  if (!spaces_[std::string(names_space)].add(std::string(service), std::string(port)))
+    return "cmd=publish_result info=ok rc=1 msg=key_already_present\n";
+  return "cmd=publish_result info=ok rc=0 msg=success\n";
+}
+
+std::string PmiSession::unpublish(const Request& request)
+{
+  if (!spaces_[std::string(names_space)].remove(std::string(request["service"])))
+    return "cmd=unpublish_result info=ok rc=1 msg=service_not_found\n";
+  return "cmd=unpublish_result info=ok rc=0 msg=success\n";
+}
+
+std::string PmiSession::look_up(const Request& request) const
+{
+  const std::string* port = spaces_[std::string(names_space)].find(std::string(request["service"]));
+  if (port == nullptr)
+    return "cmd=lookup_result rc=1 msg=service_not_found\n";
+  return fmt::format("cmd=lookup_result port={} info=ok rc=0 msg=success\n", *port);
 }
 
 void PmiSession::serve(std::string_view line, Reply& reply)
@@ -154,11 +189,11 @@ void PmiSession::serve(std::string_view line, Reply& reply)
   } else if (command == "abort") {
     reply.abort = number(request["exitcode"]).value_or(1);
   } else if (command == "publish_name") {
-    reply.answer += "cmd=publish_result info=ok rc=1 msg=not_supported\n";
+    reply.answer += publish(request);
   } else if (command == "unpublish_name") {
-    reply.answer += "cmd=unpublish_result info=ok rc=1 msg=service_not_found\n";
+    reply.answer += unpublish(request);
   } else if (command == "lookup_name") {
-    reply.answer += "cmd=lookup_result rc=1 msg=service_not_found\n";
+    reply.answer += look_up(request);
   } else if (request["mcmd"] == "spawn") {
     in_spawn_ = true;
   } else {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // PMI-1 as its "simple" clients speak it (MPICH's simple_pmi.c, Portals, Sandia OpenSHMEM): lines of name=value pairs on the
 // descriptor PMI_FD, one answer per request. This is the launcher's side of one rank's conversation, without any socket:
-// bytes in, what to send and to do out. The words are those of MPICH's Hydra, which the clients were written against.
+// bytes in, what to send and to do out. The words are those of MPICH's Hydra, which the clients were written against. The library calls
+// of PMI-1 and PMI-2 (preload/pmi) see the same spaces.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "net_models/core/time.h"
-#include "runtime/bootstrap/keys.h"
+#include "runtime/bootstrap/spaces.h"
 
 namespace umwelt::bootstrap
 {
@@ -27,6 +28,9 @@ inline constexpr std::size_t longest_line = 4096;
 // One request and its answer: two messages over a socket of the node and a daemon that must be woken (an estimate). Never
 // 0: a rank that asks for a key until it is there must let time pass.
 inline constexpr sim::SimTime request_time = 20 * sim::microsecond;
+
+// Every key-value space of PMI begins with this, no other space does (spaces.h).
+inline constexpr std::string_view kvs_prefix = "kvs_";
 
 // What a client can ask about its job.
 struct PmiFacts {
@@ -52,7 +56,7 @@ public:
     bool broken = false;      // nothing more can be made of it: the connection is to be closed
   };
 
-  PmiSession(PmiFacts facts, Keys& keys) : facts_(std::move(facts)), keys_(keys) {}
+  PmiSession(PmiFacts facts, Spaces& spaces) : facts_(std::move(facts)), spaces_(spaces) {}
 
   // Takes any bytes, in pieces of any size.
   [[nodiscard]] Reply receive(std::string_view bytes);
@@ -63,12 +67,16 @@ public:
 private:
   class Request;
   void serve(std::string_view line, Reply& reply);
+  [[nodiscard]] Space* space_of(const Request& request) const;
   [[nodiscard]] std::string put(const Request& request);
   [[nodiscard]] std::string get(const Request& request) const;
   [[nodiscard]] std::string get_by_index(const Request& request) const;
+  [[nodiscard]] std::string publish(const Request& request);
+  [[nodiscard]] std::string unpublish(const Request& request);
+  [[nodiscard]] std::string look_up(const Request& request) const;
 
   const PmiFacts facts_;
-  Keys& keys_;
+  Spaces& spaces_;
   std::string line_; // begun, not ended
   bool in_barrier_ = false;
   bool in_spawn_ = false; // between mcmd=spawn and endcmd

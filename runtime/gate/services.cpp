@@ -31,6 +31,31 @@ SimTime deadline(const Rank& rank, std::int64_t duration)
   return duration < 0 ? sim::never : rank.job.scheduler().now() + duration;
 }
 
+// One of the others may wait for a key.
+void call_all(const Rank& rank)
+{
+  for (const auto& other : rank.job.ranks())
+    other->notify_all();
+}
+
+// A client of PMI asks its launcher and gets an answer.
+void pass_request(const Rank& rank)
+{
+  rank.job.scheduler().sleep(bootstrap::request_time);
+}
+
+// Null: -ENOENT.
+std::int64_t copied(const std::string* value, void* buffer, std::uint64_t capacity)
+{
+  if (value == nullptr)
+    return -ENOENT;
+  std::memcpy(buffer, value->data(), std::min<std::size_t>(capacity, value->size()));
+  return static_cast<std::int64_t>(value->size());
+}
+
+static_assert(bootstrap::kvs_name_max == UMW_PMI_NAME_MAX && bootstrap::key_max == UMW_PMI_KEY_MAX &&
+              bootstrap::value_max == UMW_PMI_VALUE_MAX);
+
 } // namespace
 
 // Crossing has settled the burst.
@@ -80,6 +105,8 @@ int umw_exit(Rank& rank, int status, int kind, const char* message)
   switch (kind) {
   case UMW_EXIT_ABORT:
     rank.job.aborted(rank, status, "MPI_Abort", message);
+  case UMW_EXIT_PMI:
+    rank.job.aborted(rank, status, "PMI_Abort", message);
   default:
     rank.job.exited(rank, status);
   }
@@ -127,8 +154,7 @@ int umw_key_put(Rank& rank, const char* key, const void* data, std::uint64_t siz
 int umw_key_commit(Rank& rank, int)
 {
   rank.job.keys().commit(static_cast<std::size_t>(rank.index));
-  for (const auto& other : rank.job.ranks())
-    other->notify_all(); // one of them may wait for a key
+  call_all(rank);
   return 0;
 }
 
@@ -136,6 +162,8 @@ std::int64_t umw_key_get(Rank& rank, int whose, const char* key, void* buffer, s
 {
   const auto asking = static_cast<std::size_t>(rank.index);
   const auto asked = static_cast<std::size_t>(whose);
+  if (whose == -1)
+    return copied(rank.job.keys().get_of_any(asking, key), buffer, capacity);
   if (whose < 0 || asked >= rank.job.ranks().size())
     return -ENOENT;
   const std::string* value = rank.job.keys().get(asking, asked, key);
@@ -144,10 +172,93 @@ std::int64_t umw_key_get(Rank& rank, int whose, const char* key, void* buffer, s
     rank.wait(sim::never);
     value = rank.job.keys().get(asking, asked, key);
   }
-  if (value == nullptr)
+  return copied(value, buffer, capacity);
+}
+
+int umw_space_create(Rank& rank, const char* space)
+{
+  pass_request(rank);
+  if (rank.job.spaces().find(space) != nullptr)
+    return -EEXIST;
+  rank.job.spaces()[space];
+  return 0;
+}
+
+int umw_space_remove(Rank& rank, const char* space)
+{
+  pass_request(rank);
+  return rank.job.spaces().remove(space) ? 0 : -ENXIO;
+}
+
+int umw_pair_put(Rank& rank, const char* space, const char* key, const char* value, int how)
+{
+  bootstrap::Spaces& spaces = rank.job.spaces();
+  if (how != UMW_PAIR_LATER)
+    pass_request(rank);
+  if (std::string_view(space).starts_with(bootstrap::kvs_prefix) && spaces.find(space) == nullptr)
+    return -ENXIO;
+  switch (how) {
+  case UMW_PAIR_LATER: // completes in the rank
+    spaces.put(static_cast<std::size_t>(rank.index), space, key, value);
+    return 0;
+  case UMW_PAIR_NEW:
+    if (!spaces[space].add(key, value))
+      return -EEXIST;
+    break;
+  default:
+    spaces[space].set(key, value);
+  }
+  call_all(rank);
+  return 0;
+}
+
+int umw_pair_commit(Rank& rank, const char* space)
+{
+  pass_request(rank);
+  if (rank.job.spaces().find(space) == nullptr)
+    return -ENXIO;
+  rank.job.spaces().commit(static_cast<std::size_t>(rank.index), space);
+  call_all(rank);
+  return 0;
+}
+
+std::int64_t umw_pair_get(Rank& rank, const char* space, const char* key, char* buffer, std::uint64_t capacity,
+                          int wait)
+{
+  bootstrap::Spaces& spaces = rank.job.spaces();
+  const auto asking = static_cast<std::size_t>(rank.index);
+  pass_request(rank);
+  const std::string* value = spaces.get(asking, space, key);
+  if (value == nullptr && wait != 0)
+    rank.set_last_call("PMI2_Info_GetNodeAttr"); // nothing else waits
+  while (value == nullptr && wait != 0) {
+    rank.wait(sim::never);
+    rank.act_on_signals();
+    value = spaces.get(asking, space, key);
+  }
+  if (value == nullptr && spaces.find(space) == nullptr)
+    return -ENXIO;
+  return copied(value, buffer, capacity);
+}
+
+std::int64_t umw_pair_at(Rank& rank, const char* space, int index, char* buffer, std::uint64_t capacity)
+{
+  pass_request(rank);
+  const bootstrap::Space* found = rank.job.spaces().find(space);
+  if (found == nullptr)
+    return -ENXIO;
+  const bootstrap::Space::Pair* pair = found->at(index);
+  if (pair == nullptr)
     return -ENOENT;
-  std::memcpy(buffer, value->data(), std::min<std::size_t>(capacity, value->size()));
-  return static_cast<std::int64_t>(value->size());
+  const std::string bytes = pair->key + '\0' + pair->value + '\0';
+  return copied(&bytes, buffer, capacity);
+}
+
+int umw_pair_remove(Rank& rank, const char* space, const char* key)
+{
+  pass_request(rank);
+  bootstrap::Space* found = rank.job.spaces().find(space);
+  return found != nullptr && found->remove(key) ? 0 : -ENOENT;
 }
 
 int umw_fence(Rank& rank, int)

@@ -54,6 +54,12 @@ std::uint64_t rank_seed(std::uint64_t seed, int rank)
   return (z ^ (z >> 31)) | 1;
 }
 
+// The key-value space of PMI that every rank begins with.
+std::string kvs_name()
+{
+  return std::string(bootstrap::kvs_prefix) + job_name;
+}
+
 net::Parameters nic_parameters(const cli::RunOptions& options)
 {
   net::Parameters parameters;
@@ -73,7 +79,8 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
       own_process_(*this, scheduler_, cpu_, plan_.process_argv),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())), counter_(ranks_),
-      keys_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()), progress_(stderr)
+      keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()),
+      progress_(stderr)
 {
   const net::Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
@@ -138,7 +145,7 @@ void Job::make_ranks()
   std::vector<std::uint32_t> nodes;
   for (const auto& rank : ranks_)
     nodes.push_back(rank->node);
-  keys_.publish("PMI_process_mapping", bootstrap::process_mapping(nodes));
+  spaces_[kvs_name()].add("PMI_process_mapping", bootstrap::process_mapping(nodes));
 }
 
 void Job::make_rank(Rank& rank)
@@ -201,8 +208,8 @@ void Job::make_rank(Rank& rank)
   for (std::size_t i = 0; i < lead_to.size(); ++i)
     gate.standard_fds[i] = fcntl(lead_to[i], F_DUPFD_CLOEXEC, 3);
 
-  rank.pmi = std::make_unique<PmiSocket>(
-      rank, bootstrap::PmiFacts{fmt::format("kvs_{}", gate.job_name), plan_.placement.ranks.size(), gate.app}, keys_);
+  rank.pmi = std::make_unique<PmiSocket>(rank, bootstrap::PmiFacts{kvs_name(), plan_.placement.ranks.size(), gate.app},
+                                         spaces_);
   rank.world.folder = folders_[own_program];
   rank.world.stub = copies_[own_program];
   rank.world.linked_at = program.program.linked_at;
@@ -601,7 +608,7 @@ Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
   for (const auto& other : rank.threads)
     users[other->place.core] += !other->ended();
   thread->place.core = *std::min_element(allowed.begin(), allowed.end(),
-                                   [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
+                                         [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
   if (cells_) {
     const auto main_slot = static_cast<unsigned>(
         std::find(plan_.cells[rank.carrier].begin(), plan_.cells[rank.carrier].end(), rank.index) -

@@ -81,6 +81,7 @@ public:
   [[nodiscard]] cell::Cells* cells() { return cells_.get(); } // null: the runtime's own process carries all ranks
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
+  [[nodiscard]] bootstrap::Spaces& spaces() { return spaces_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
   // The rank whose world or request is being served; null in the main loop.
   [[nodiscard]] Rank* current() const;
@@ -177,6 +178,7 @@ private:
   std::vector<std::unique_ptr<portals::Process>> processes_;
   MessageCounter counter_;
   bootstrap::Keys keys_;
+  bootstrap::Spaces spaces_;
   bootstrap::Fence fence_;
   struct FenceOver final : sim::Event {
     explicit FenceOver(Job& j) : job(j) {}

@@ -18,8 +18,8 @@
 namespace umwelt::job
 {
 
-PmiSocket::PmiSocket(Rank& rank, bootstrap::PmiFacts facts, bootstrap::Keys& keys)
-    : rank_(rank), session_(std::move(facts), keys)
+PmiSocket::PmiSocket(Rank& rank, bootstrap::PmiFacts facts, bootstrap::Spaces& spaces)
+    : rank_(rank), session_(std::move(facts), spaces)
 {
   std::array<int, 2> ends{};
   struct stat status {

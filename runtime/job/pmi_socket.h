@@ -17,8 +17,8 @@ class Rank;
 class PmiSocket
 {
 public:
-  // Throws std::system_error. `keys` outlives it.
-  PmiSocket(Rank& rank, bootstrap::PmiFacts facts, bootstrap::Keys& keys);
+  // Throws std::system_error. `spaces` outlives it.
+  PmiSocket(Rank& rank, bootstrap::PmiFacts facts, bootstrap::Spaces& spaces);
   ~PmiSocket();
   PmiSocket(const PmiSocket&) = delete;
   PmiSocket& operator=(const PmiSocket&) = delete;

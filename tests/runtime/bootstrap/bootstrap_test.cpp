@@ -3,6 +3,7 @@
 
 #include "runtime/bootstrap/fence.h"
 #include "runtime/bootstrap/keys.h"
+#include "runtime/bootstrap/spaces.h"
 
 namespace umwelt::bootstrap
 {
@@ -45,27 +46,87 @@ TEST(KeysTest, WhatTheRuntimeTellsIsNoCommitOfTheRank)
   EXPECT_EQ(*keys.get(0, 0, "umwelt.host"), "bxi0");
 }
 
-TEST(KeysTest, WhatIsPublishedIsThereForEverybodyOnce)
+TEST(KeysTest, AKeyIsFoundWithoutKnowingItsRank)
 {
-  Keys keys(2);
-  EXPECT_TRUE(keys.publish("key", "first"));
-  EXPECT_FALSE(keys.publish("key", "second"));
-  ASSERT_NE(keys.find("key"), nullptr);
-  EXPECT_EQ(*keys.find("key"), "first");
-  EXPECT_EQ(keys.find("other"), nullptr);
-  EXPECT_EQ(keys.get(0, 0, "key"), nullptr) << "it belongs to no rank";
+  Keys keys(3);
+  EXPECT_EQ(keys.get_of_any(0, "key"), nullptr);
+  keys.put(2, "key", "of 2");
+  EXPECT_EQ(keys.get_of_any(0, "key"), nullptr) << "not committed";
+  EXPECT_EQ(*keys.get_of_any(2, "key"), "of 2");
+  keys.commit(2);
+  EXPECT_EQ(*keys.get_of_any(0, "key"), "of 2");
+  keys.put(1, "key", "of 1");
+  keys.commit(1);
+  EXPECT_EQ(*keys.get_of_any(0, "key"), "of 1");
 }
 
-TEST(KeysTest, WhatIsPublishedIsListedInOrder)
+TEST(SpaceTest, TheFirstValueStaysUnlessItIsReplaced)
 {
-  Keys keys(1);
-  keys.publish("b", "1");
-  keys.publish("a", "2");
-  ASSERT_NE(keys.published(1), nullptr);
-  EXPECT_EQ(keys.published(0)->key, "b");
-  EXPECT_EQ(keys.published(1)->value, "2");
-  EXPECT_EQ(keys.published(2), nullptr);
-  EXPECT_EQ(keys.published(-1), nullptr);
+  Space space;
+  EXPECT_TRUE(space.add("key", "first"));
+  EXPECT_FALSE(space.add("key", "second"));
+  EXPECT_EQ(*space.find("key"), "first");
+  space.set("key", "third");
+  EXPECT_EQ(*space.find("key"), "third");
+  EXPECT_EQ(space.find("other"), nullptr);
+}
+
+TEST(SpaceTest, PairsAreListedInTheOrderOfTheirFirstValues)
+{
+  Space space;
+  space.set("b", "1");
+  space.set("a", "2");
+  space.set("b", "3");
+  ASSERT_NE(space.at(1), nullptr);
+  EXPECT_EQ(space.at(0)->key, "b");
+  EXPECT_EQ(space.at(0)->value, "3");
+  EXPECT_EQ(space.at(1)->value, "2");
+  EXPECT_EQ(space.at(2), nullptr);
+  EXPECT_EQ(space.at(-1), nullptr);
+}
+
+TEST(SpaceTest, WhatIsLeftAfterARemovalIsFound)
+{
+  Space space;
+  for (const char* key : {"a", "b", "c"})
+    space.add(key, key);
+  EXPECT_TRUE(space.remove("b"));
+  EXPECT_FALSE(space.remove("b"));
+  EXPECT_EQ(space.find("b"), nullptr);
+  EXPECT_EQ(*space.find("c"), "c");
+  EXPECT_EQ(space.at(1)->key, "c");
+  EXPECT_TRUE(space.add("b", "again"));
+  EXPECT_EQ(space.at(2)->value, "again");
+}
+
+TEST(SpacesTest, OthersSeeAPairAfterTheCommitOfItsSpace)
+{
+  Spaces spaces(2);
+  spaces["one"].add("key", "old");
+  spaces["two"];
+  spaces.put(0, "one", "key", "new");
+  spaces.put(0, "two", "key", "2");
+  EXPECT_EQ(*spaces.get(0, "one", "key"), "new") << "the rank's own, at once";
+  EXPECT_EQ(*spaces.get(1, "one", "key"), "old");
+  spaces.commit(1, "one");
+  EXPECT_EQ(*spaces.get(1, "one", "key"), "old") << "it was not this rank's";
+  spaces.commit(0, "one");
+  EXPECT_EQ(*spaces.get(1, "one", "key"), "new");
+  EXPECT_EQ(spaces.get(1, "two", "key"), nullptr);
+}
+
+TEST(SpacesTest, ASpaceThatIsGoneTakesItsPairsAlong)
+{
+  Spaces spaces(1);
+  EXPECT_EQ(spaces.find("one"), nullptr);
+  spaces["one"].add("key", "value");
+  spaces.put(0, "one", "late", "value");
+  EXPECT_TRUE(spaces.remove("one"));
+  EXPECT_FALSE(spaces.remove("one"));
+  spaces.commit(0, "one");
+  EXPECT_EQ(spaces.find("one"), nullptr);
+  EXPECT_EQ(spaces.get(0, "one", "key"), nullptr);
+  EXPECT_EQ(spaces.get(0, "one", "late"), nullptr);
 }
 
 TEST(FenceTest, TheLastOneCompletesTheRound)

@@ -18,7 +18,7 @@ namespace
 
 using namespace umwelt::bootstrap;
 
-constexpr std::array<std::string_view, 24> words = {"cmd=init",
+constexpr std::array<std::string_view, 29> words = {"cmd=init",
                                                     "cmd=put",
                                                     "cmd=get",
                                                     "cmd=getbyidx",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 24> words = {"cmd=init",
                                                     "cmd=abort",
                                                     "cmd=",
                                                     "=",
-                                                    "kvsname=kvs",
+                                                    "kvsname=kvs_a",
                                                     "key=",
                                                     "key=a",
                                                     "value=",
@@ -41,7 +41,12 @@ constexpr std::array<std::string_view, 24> words = {"cmd=init",
                                                     "pmi_version=1",
                                                     "pmi_subversion=99999999999",
                                                     "cmd=get_maxes",
-                                                    "value==="};
+                                                    "value===",
+                                                    "cmd=publish_name",
+                                                    "cmd=unpublish_name",
+                                                    "cmd=lookup_name",
+                                                    "service=a",
+                                                    "port=b"};
 
 std::string some_bytes(std::mt19937& random)
 {
@@ -71,8 +76,9 @@ std::string some_bytes(std::mt19937& random)
 // Null if all is well.
 const char* converse(std::mt19937& random)
 {
-  Keys keys(2);
-  PmiSession session({"kvs", 2, 0}, keys);
+  Spaces spaces(2);
+  spaces["kvs_a"];
+  PmiSession session({"kvs_a", 2, 0}, spaces);
   for (int round = 0; round < 20; ++round) {
     const std::string bytes = some_bytes(random);
     const PmiSession::Reply reply = session.receive(bytes);

@@ -15,8 +15,10 @@ class PmiTest : public testing::Test
 protected:
   std::string ask(const std::string& line) { return session.receive(line + "\n").answer; }
 
-  Keys keys{4};
-  PmiSession session{{"kvs", 4, 1}, keys};
+  void SetUp() override { spaces["kvs_job"]; }
+
+  Spaces spaces{4};
+  PmiSession session{{"kvs_job", 4, 1}, spaces};
 };
 
 TEST_F(PmiTest, InitAcceptsVersionOne)
@@ -39,52 +41,52 @@ TEST_F(PmiTest, TellsWhatTheJobIs)
   EXPECT_EQ(ask("cmd=get_maxes"), "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n");
   EXPECT_EQ(ask("cmd=get_appnum"), "cmd=appnum appnum=1\n");
   EXPECT_EQ(ask("cmd=get_universe_size"), "cmd=universe_size size=4\n");
-  EXPECT_EQ(ask("cmd=get_my_kvsname"), "cmd=my_kvsname kvsname=kvs\n");
+  EXPECT_EQ(ask("cmd=get_my_kvsname"), "cmd=my_kvsname kvsname=kvs_job\n");
 }
 
 TEST_F(PmiTest, AnotherRankGetsWhatOnePut)
 {
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=a value=b=c"), "cmd=put_result rc=0 msg=success\n");
-  PmiSession other({"kvs", 4, 0}, keys);
-  EXPECT_EQ(other.receive("cmd=get kvsname=kvs key=a\n").answer, "cmd=get_result rc=0 msg=success value=b=c\n");
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=a value=b=c"), "cmd=put_result rc=0 msg=success\n");
+  PmiSession other({"kvs_job", 4, 0}, spaces);
+  EXPECT_EQ(other.receive("cmd=get kvsname=kvs_job key=a\n").answer, "cmd=get_result rc=0 msg=success value=b=c\n");
 }
 
 TEST_F(PmiTest, GetSaysWhatIsMissing)
 {
-  EXPECT_EQ(ask("cmd=get kvsname=kvs key=a"), "cmd=get_result rc=-1 msg=key_a_not_found value=unknown\n");
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=a value=b"), "cmd=put_result rc=0 msg=success\n");
+  EXPECT_EQ(ask("cmd=get kvsname=kvs_job key=a"), "cmd=get_result rc=-1 msg=key_a_not_found value=unknown\n");
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=a value=b"), "cmd=put_result rc=0 msg=success\n");
   EXPECT_EQ(ask("cmd=get kvsname=other key=a"), "cmd=get_result rc=-1 msg=key_a_not_found value=unknown\n");
 }
 
 TEST_F(PmiTest, PutRefusesWhatIsThereTooLongOrElsewhere)
 {
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=a value=b"), "cmd=put_result rc=0 msg=success\n");
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=a value=c"), "cmd=put_result rc=-1 msg=duplicate_key\n");
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=a value=b"), "cmd=put_result rc=0 msg=success\n");
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=a value=c"), "cmd=put_result rc=-1 msg=duplicate_key\n");
   EXPECT_EQ(ask("cmd=put kvsname=other key=x value=c"), "cmd=put_result rc=-1 msg=unknown_kvsname\n");
-  EXPECT_EQ(ask("cmd=put kvsname=kvs value=c"), "cmd=put_result rc=-1 msg=key_of_0_bytes_expected_1_to_64\n");
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=" + std::string(65, 'k') + " value=c"),
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job value=c"), "cmd=put_result rc=-1 msg=key_of_0_bytes_expected_1_to_64\n");
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=" + std::string(65, 'k') + " value=c"),
             "cmd=put_result rc=-1 msg=key_of_65_bytes_expected_1_to_64\n");
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=y value=" + std::string(1025, 'v')),
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=y value=" + std::string(1025, 'v')),
             "cmd=put_result rc=-1 msg=value_of_1025_bytes_expected_at_most_1024\n");
 }
 
 TEST_F(PmiTest, TheLongestValueFits)
 {
   const std::string value(value_max, 'v');
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=" + std::string(key_max, 'k') + " value=" + value),
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=" + std::string(key_max, 'k') + " value=" + value),
             "cmd=put_result rc=0 msg=success\n");
-  EXPECT_EQ(ask("cmd=get kvsname=kvs key=" + std::string(key_max, 'k')),
+  EXPECT_EQ(ask("cmd=get kvsname=kvs_job key=" + std::string(key_max, 'k')),
             "cmd=get_result rc=0 msg=success value=" + value + "\n");
 }
 
 TEST_F(PmiTest, KeysAreListedInOrder)
 {
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=b value=2"), "cmd=put_result rc=0 msg=success\n");
-  EXPECT_EQ(ask("cmd=put kvsname=kvs key=a value=1"), "cmd=put_result rc=0 msg=success\n");
-  EXPECT_EQ(ask("cmd=getbyidx kvsname=kvs idx=0"), "cmd=getbyidx_results rc=0 nextidx=1 key=b val=2\n");
-  EXPECT_EQ(ask("cmd=getbyidx kvsname=kvs idx=1"), "cmd=getbyidx_results rc=0 nextidx=2 key=a val=1\n");
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=b value=2"), "cmd=put_result rc=0 msg=success\n");
+  EXPECT_EQ(ask("cmd=put kvsname=kvs_job key=a value=1"), "cmd=put_result rc=0 msg=success\n");
+  EXPECT_EQ(ask("cmd=getbyidx kvsname=kvs_job idx=0"), "cmd=getbyidx_results rc=0 nextidx=1 key=b val=2\n");
+  EXPECT_EQ(ask("cmd=getbyidx kvsname=kvs_job idx=1"), "cmd=getbyidx_results rc=0 nextidx=2 key=a val=1\n");
   for (const char* index : {"2", "-1", "99999999999999999999", "x", ""})
-    EXPECT_EQ(ask(std::string("cmd=getbyidx kvsname=kvs idx=") + index),
+    EXPECT_EQ(ask(std::string("cmd=getbyidx kvsname=kvs_job idx=") + index),
               "cmd=getbyidx_results rc=-2 reason=no_more_keyvals\n");
 }
 
@@ -122,9 +124,27 @@ TEST_F(PmiTest, WhatASimulationHasNotGotIsRefused)
 {
   EXPECT_EQ(ask("mcmd=spawn\nnprocs=2\nexecname=a\nendcmd"), "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
   EXPECT_EQ(ask("cmd=get_appnum"), "cmd=appnum appnum=1\n") << "and the conversation goes on";
-  EXPECT_EQ(ask("cmd=publish_name service=a port=b"), "cmd=publish_result info=ok rc=1 msg=not_supported\n");
-  EXPECT_EQ(ask("cmd=unpublish_name service=a"), "cmd=unpublish_result info=ok rc=1 msg=service_not_found\n");
+}
+
+TEST_F(PmiTest, PublishedNamesAreFoundUntilTheyAreWithdrawn)
+{
+  PmiSession other({"kvs_job", 4, 0}, spaces);
   EXPECT_EQ(ask("cmd=lookup_name service=a"), "cmd=lookup_result rc=1 msg=service_not_found\n");
+  EXPECT_EQ(ask("cmd=unpublish_name service=a"), "cmd=unpublish_result info=ok rc=1 msg=service_not_found\n");
+  EXPECT_EQ(ask("cmd=publish_name service=a port=b"), "cmd=publish_result info=ok rc=0 msg=success\n");
+  EXPECT_EQ(ask("cmd=publish_name service=a port=c"), "cmd=publish_result info=ok rc=1 msg=key_already_present\n");
+  EXPECT_EQ(ask("cmd=publish_name service=d"), "cmd=publish_result info=ok rc=1 msg=service_and_port_expected\n");
+  EXPECT_EQ(other.receive("cmd=lookup_name service=a\n").answer, "cmd=lookup_result port=b info=ok rc=0 msg=success\n");
+  EXPECT_EQ(other.receive("cmd=unpublish_name service=a\n").answer, "cmd=unpublish_result info=ok rc=0 msg=success\n");
+  EXPECT_EQ(ask("cmd=lookup_name service=a"), "cmd=lookup_result rc=1 msg=service_not_found\n");
+}
+
+TEST_F(PmiTest, OnlyKeyValueSpacesAreSpacesOfPmi)
+{
+  spaces["names"].add("a", "b");
+  spaces["kvs_other"].add("a", "c");
+  EXPECT_EQ(ask("cmd=get kvsname=names key=a"), "cmd=get_result rc=-1 msg=key_a_not_found value=unknown\n");
+  EXPECT_EQ(ask("cmd=get kvsname=kvs_other key=a"), "cmd=get_result rc=0 msg=success value=c\n");
 }
 
 TEST_F(PmiTest, BytesMayComeInAnyPieces)
