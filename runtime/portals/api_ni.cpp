@@ -100,7 +100,10 @@ int PtlNIHandle(Process& process, ptl_handle_any_t handle, ptl_handle_ni_t* ni_h
 int PtlNIAtomicSync(Process& process, ptl_handle_ni_t ni_handle)
 {
   Ni* ni = nullptr;
-  return find(process, ni_handle, ni);
+  const int result = find(process, ni_handle, ni);
+  if (result == PTL_OK)
+    process.fabric().host().poll_of_memory(process); // as PtlAtomicSync
+  return result;
 }
 
 int PtlSetMap(Process& process, ptl_handle_ni_t ni_handle, ptl_size_t map_size, const ptl_process_t* mapping)

@@ -377,12 +377,14 @@ void Target::response_failed(Message& message)
 void Target::complete(Message& message, Ni& ni)
 {
   message.complete = true;
-  if (message.mlength > 0 && message.move.sends())
-    fabric_.host().written(ni.process);
-  if (message.in_order)
-    remove_matched(ni, message);
   PortalTableEntry& pt = *message.pt;
   Entry& entry = *message.entry;
+  constexpr unsigned silent = PTL_ME_EVENT_COMM_DISABLE | PTL_ME_EVENT_SUCCESS_DISABLE;
+  if (message.mlength > 0 && message.move.sends())
+    fabric_.host().written(ni.process, (pt.eq != PTL_EQ_NONE && (entry.options & silent) == 0) ||
+                                           (entry.options & PTL_ME_EVENT_CT_COMM) != 0);
+  if (message.in_order)
+    remove_matched(ni, message);
   const ptl_pt_index_t index = message.move.pt_index;
   EventQueue* queue = message.event_reserved || entry.unlink_reserved ? ni.queues.find(pt.eq) : nullptr;
   if (queue && message.event_reserved)
