@@ -5,9 +5,9 @@
 
 #include <pthread.h>
 
-enum { threads = 3, rounds = 8, block = 20000, adds = 10 };
+enum { threads = 3, rounds = 8, block = 160000, adds = 10 };
 
-static unsigned char from[threads][block], landed[threads][block];
+static unsigned char from[threads][block], landed[threads][block], back[threads][block];
 static long signal_of[threads], taken[threads], total, begun;
 
 static unsigned char pattern(int pe, int thread, int round, int at)
@@ -21,20 +21,18 @@ static void* run(void* argument)
   struct context own;
   context_begin(&own);
   for (int round = 1; round <= rounds; ++round) {
+    WAIT_UNTIL(&taken[me], ==, round - 1); /* the twin has read the last block */
     for (int at = 0; at < block; ++at)
       from[me][at] = pattern(job_rank, me, round, at);
-    WAIT_UNTIL(&taken[me], ==, round - 1); /* the twin has read the last block */
     for (int at = 0; at < block; at += block / 4)
       put_later(&own, &landed[me][at], &from[me][at], block / 4, next_rank());
     quiet(&own);
-    unsigned char back[block];
-    get(&own, back, landed[me], block, next_rank());
-    EXPECT(memcmp(back, from[me], block) == 0);
     put_long(&own, &signal_of[me], round, next_rank());
-
     WAIT_UNTIL(&signal_of[me], ==, round);
     for (int at = 0; at < block; ++at)
       EQUAL(landed[me][at], pattern(previous_rank(), me, round, at));
+    get(&own, back[me], from[me], block, previous_rank()); /* it does not change before `taken` */
+    EXPECT(memcmp(back[me], landed[me], block) == 0);
     put_long(&own, &taken[me], round, previous_rank());
     for (int i = 0; i < adds; ++i)
       add_long(&own, &total, 1, 0);
@@ -61,14 +59,14 @@ static void quiet_of_one(void)
                        0, offset, NULL, 0, gate, 1));
   put_later(&free_one, &words[1], &value[1], sizeof value[1], next_rank());
   quiet(&free_one);
-  long back[2];
-  get(&free_one, back, words, sizeof back, next_rank());
-  EQUAL(back[0], 0);
-  EQUAL(back[1], 200 + job_rank);
+  long read[2];
+  get(&free_one, read, words, sizeof read, next_rank());
+  EQUAL(read[0], 0);
+  EQUAL(read[1], 200 + job_rank);
   CALL(PtlCTInc(gate, (ptl_ct_event_t){1, 0}));
   quiet(&held);
-  get(&free_one, back, words, sizeof back, next_rank());
-  EQUAL(back[0], 100 + job_rank);
+  get(&free_one, read, words, sizeof read, next_rank());
+  EQUAL(read[0], 100 + job_rank);
   CALL(PtlCTFree(gate));
   context_end(&held);
   context_end(&free_one);

@@ -3,6 +3,8 @@
  * counter. A barrier and a sum up a binary tree, and broadcasts down one, with another root each time. */
 #include "tests/openshmem/symmetric.h"
 
+#include <time.h>
+
 enum { up_index = 10, down_index, sum_index, block_index, rounds = 20, words = 1024 };
 
 struct station {
@@ -81,8 +83,8 @@ static void barriers(void)
 {
   static long entered;
   for (int round = 1; round <= rounds; ++round) {
-    if (round % job_size == job_rank)
-      quiet(&ctx); /* some are late */
+    if (round % job_size == job_rank) /* one is late */
+      nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     for (int pe = 0; pe < job_size; ++pe)
       add_long(&ctx, &entered, 1, pe);
     quiet(&ctx);
