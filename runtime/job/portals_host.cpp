@@ -47,7 +47,7 @@ bool PortalsHost::empty_poll(portals::Process& process)
   return job_.polling().empty(rank_of(process));
 }
 
-void PortalsHost::poll_of_memory(portals::Process& process)
+void PortalsHost::idle_call(portals::Process& process)
 {
   job_.polling().nothing_to_tell(rank_of(process));
 }

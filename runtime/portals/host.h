@@ -23,8 +23,9 @@ public:
   // The process asked and there was nothing (EQGet, EQPoll without time-out, CTGet with the value it already knew). The
   // runtime may block the caller until something can have changed (DESIGN section 3). True: worth looking again now.
   virtual bool empty_poll(Process& process) = 0;
-  // The process made a call that tells nothing, perhaps on every turn of a loop that looks at its memory: as empty_poll().
-  virtual void poll_of_memory(Process& process) { (void)process; }
+  // The process made a call that tells nothing of events, perhaps on every turn of a loop that waits for something else, as for its
+  // memory: as empty_poll().
+  virtual void idle_call(Process& process) { (void)process; }
   // A poll or wait of `process` returned something: it is not spinning.
   virtual void productive_poll(Process& process) = 0;
   // The calling thread has learned of bytes the NIC wrote into its memory. What it does with them is its own computing, but on

@@ -36,7 +36,7 @@ public:
   std::size_t waits = 0;
   std::size_t changes = 0;
   std::size_t empty_polls = 0;
-  std::size_t memory_polls = 0;
+  std::size_t idle_calls = 0;
   std::size_t writes_told = 0;
   std::size_t writes_untold = 0;
   std::size_t productive_polls = 0;
@@ -50,7 +50,7 @@ public:
     ++empty_polls;
     return poll_steps && timeline_.step();
   }
-  void poll_of_memory(Process&) override { ++memory_polls; }
+  void idle_call(Process&) override { ++idle_calls; }
   void written(Process&, bool told) override { ++(told ? writes_told : writes_untold); }
   void productive_poll(Process&) override { ++productive_polls; }
   void received(Process&) override { ++receptions; }
