@@ -477,6 +477,10 @@ void Job::exited(Rank& rank, int status)
              "{} ended with exit code 0 at {}, expected it to call MPI_Finalize (PMIx_Finalize) first. Next step: "
              "call it on every path out of main",
              rank.title(), simulated_now()));
+  else if (rank.pmi->unfinished())
+    warn(rank, "ended with exit code 0, expected cmd=finalize on PMI_FD first. Next step: call PMI_Finalize (what the "
+               "program's "
+               "library has for it) on every path out of main");
   leave_world(rank);
 }
 
