@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // PMI-1 as its "simple" clients speak it (MPICH's simple_pmi.c, Portals, Sandia OpenSHMEM): lines of name=value pairs on the
 // descriptor PMI_FD, one answer per request. This is the launcher's side of one rank's conversation, without any socket:
-// bytes in, what to send and to do out. The words are those of MPICH's Hydra, which the clients were written against. The library calls
-// of PMI-1 and PMI-2 (preload/pmi) see the same spaces.
+// bytes in, what to send and to do out. The words are those of MPICH's Hydra, which the clients were written against. What
+// a client does wrong is answered with a negative rc and told in the log (README.md). The library calls of PMI-1 and PMI-2 (preload/pmi) see
+// the same spaces.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,9 @@ inline constexpr std::size_t kvs_name_max = 256;
 inline constexpr std::size_t key_max = 64;
 inline constexpr std::size_t value_max = 1024;
 inline constexpr std::size_t longest_line = 4096;
+
+// Of one client; more of them say nothing new.
+inline constexpr int most_complaints = 10;
 
 // One request and its answer: two messages over a socket of the node and a daemon that must be woken (an estimate). Never
 // 0: a rank that asks for a key until it is there must let time pass.
@@ -48,12 +52,12 @@ class PmiSession
 public:
   // What a client's bytes came to.
   struct Reply {
-    std::string answer;       // to be sent
-    bool barrier = false;     // it has entered the barrier; barrier_out() answers
-    bool request = false;     // at least one request was answered
-    std::optional<int> abort; // it ends the job with this exit code
-    std::string complaint;    // what it sent that no client should: for the log
-    bool broken = false;      // nothing more can be made of it: the connection is to be closed
+    std::string answer;                  // to be sent
+    bool barrier = false;                // it has entered the barrier; barrier_out() answers
+    bool request = false;                // at least one request was answered
+    std::optional<int> abort;            // it ends the job with this exit code
+    std::vector<std::string> complaints; // what it sent that no client should: for the log
+    bool broken = false;                 // nothing more can be made of it: the connection is to be closed
   };
 
   PmiSession(PmiFacts facts, Spaces& spaces) : facts_(std::move(facts)), spaces_(spaces) {}
@@ -61,12 +65,26 @@ public:
   // Takes any bytes, in pieces of any size.
   [[nodiscard]] Reply receive(std::string_view bytes);
   [[nodiscard]] bool in_barrier() const { return in_barrier_; }
+  // Between init and finalize.
+  [[nodiscard]] bool open() const { return state_ == State::open; }
   // Everybody has arrived; returns what tells the client.
   [[nodiscard]] std::string barrier_out();
 
 private:
   class Request;
+  enum class State { before_init, open, finalized };
+  // Why a request cannot be served: for the client, and for the log.
+  struct Mistake {
+    std::string message; // one word
+    std::string expected;
+    std::string got;
+    std::string next_step;
+  };
   void serve(std::string_view line, Reply& reply);
+  void complain(std::string_view line, const Mistake& mistake, Reply& reply);
+  [[nodiscard]] std::optional<Mistake> out_of_order(std::string_view command) const;
+  // What is wrong with the words that name a key.
+  [[nodiscard]] std::optional<Mistake> misnamed(const Request& request) const;
   [[nodiscard]] Space* space_of(const Request& request) const;
   [[nodiscard]] std::string put(const Request& request);
   [[nodiscard]] std::string get(const Request& request) const;
@@ -78,6 +96,8 @@ private:
   const PmiFacts facts_;
   Spaces& spaces_;
   std::string line_; // begun, not ended
+  State state_ = State::before_init;
+  int complaints_ = 0;
   bool in_barrier_ = false;
   bool in_spawn_ = false; // between mcmd=spawn and endcmd
 };

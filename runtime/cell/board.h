@@ -87,6 +87,7 @@ struct Mailbox {
   // Slot of the thread that runs, plus 1; 0: none. Above it a number that is another whenever one begins.
   std::atomic<std::uint64_t> computing;
   std::atomic<std::uint32_t> urgent;  // slot whose turn is not to wait any longer, plus 1
+  std::atomic<std::uint32_t> hurried; // the signal that says so is on its way
   std::atomic<std::uint32_t> reports; // grows with every report that is complete (Cells::report)
 };
 

@@ -36,6 +36,7 @@ public:
   [[nodiscard]] world::Thread* running() const override;
   void request(world::Thread& thread, std::uint32_t operation, void* arguments) override;
   void on_request(int signal, const ucontext_t* context) override;
+  void on_hurry() override { mailbox_.hurried.store(0); }
   [[noreturn]] void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) override;
   // A signal handler: the runtime wants to know where everyone is.
   void on_report(const ucontext_t& context, bool in_rank);

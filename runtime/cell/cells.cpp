@@ -226,7 +226,8 @@ Cells::Progress Cells::progress(unsigned index, unsigned slot)
 void Cells::hurry(unsigned index, unsigned slot)
 {
   board_.mailbox(index).urgent.store(slot + 1, std::memory_order_release);
-  if (cells_[index].pid > 0)
+  // One at a time: signals of this kind queue up for a process that does not get to run, and their handlers would nest.
+  if (cells_[index].pid > 0 && board_.mailbox(index).hurried.exchange(1) == 0)
     send_signal(cells_[index].pid, world::Slices::signal_number());
 }
 

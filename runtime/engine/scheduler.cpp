@@ -218,7 +218,7 @@ void Scheduler::sleep(SimTime duration)
 
 void Scheduler::yield()
 {
-  if (ready_.empty())
+  if (ready_.empty() && !stopping_)
     return;
   Actor* self = current_;
   self->state_ = Actor::State::ready;

@@ -87,8 +87,8 @@ void PmiSocket::serve()
     if (size <= 0)
       break;
     const bootstrap::PmiSession::Reply reply = session_.receive({bytes.data(), static_cast<std::size_t>(size)});
-    if (!reply.complaint.empty())
-      rank_.job.warn(rank_, reply.complaint);
+    for (const std::string& complaint : reply.complaints)
+      rank_.job.warn(rank_, complaint);
     if (reply.abort)
       rank_.job.aborted(rank_, *reply.abort, "PMI_Abort", nullptr);
     if (reply.broken)

@@ -30,6 +30,8 @@ public:
   void wait();
   // The fence of the job is over.
   void fence_over();
+  // The rank has begun a conversation and not ended it.
+  [[nodiscard]] bool unfinished() const { return session_.open(); }
   // The rank has ended; the runtime's end is closed.
   void close();
   // Closes in this process what is not of its ends, once the rank is carried by another.

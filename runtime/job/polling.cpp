@@ -76,6 +76,14 @@ bool Polling::empty(Rank& rank)
   return woken;
 }
 
+void Polling::nothing_to_tell(Rank& rank)
+{
+  PollState& poll = rank.running().poll;
+  if (std::exchange(poll.acted, false))
+    poll.empty = 0;
+  empty(rank);
+}
+
 void Polling::park(Rank& rank, std::uint64_t seen)
 {
   if (rank.gate.changes != seen || rank.signal_due(rank.running()))

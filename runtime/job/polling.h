@@ -28,6 +28,9 @@ public:
 
   // An empty poll of the calling thread of `rank`. True: it was blocked and something may have changed since.
   bool empty(Rank& rank);
+  // A call that tells nothing, but that a loop which looks at memory may make on every turn. Programs make it after each of their
+  // atomics, too: only in a row is it a poll.
+  void nothing_to_tell(Rank& rank);
   // The calling thread looks at memory in a loop that nothing it does itself can end: blocks it until something can have changed
   // since the rank's count of changes was `seen`.
   void park(Rank& rank, std::uint64_t seen);

@@ -32,14 +32,24 @@ void PortalsHost::changed(portals::Process& process)
   rank.notify_network();
 }
 
-void PortalsHost::written(portals::Process& process)
+void PortalsHost::written(portals::Process& process, bool told)
 {
-  rank_of(process).memory_changed();
+  Rank& rank = rank_of(process);
+  rank.memory_changed();
+  if (told)
+    return;
+  job_.polling().changed(rank); // who polls may look at memory between the polls, and nothing else will wake it
+  rank.notify_network();
 }
 
 bool PortalsHost::empty_poll(portals::Process& process)
 {
   return job_.polling().empty(rank_of(process));
+}
+
+void PortalsHost::idle_call(portals::Process& process)
+{
+  job_.polling().nothing_to_tell(rank_of(process));
 }
 
 void PortalsHost::productive_poll(portals::Process& process)

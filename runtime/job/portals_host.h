@@ -20,8 +20,9 @@ public:
 
   bool wait(portals::Process& process, sim::SimTime deadline) override;
   void changed(portals::Process& process) override;
-  void written(portals::Process& process) override;
+  void written(portals::Process& process, bool told) override;
   bool empty_poll(portals::Process& process) override;
+  void idle_call(portals::Process& process) override;
   void productive_poll(portals::Process& process) override;
   void received(portals::Process& process) override;
   void spend(portals::Process& process, sim::SimTime host_time) override;

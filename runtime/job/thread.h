@@ -33,6 +33,7 @@ struct PollState {
   bool idle = false;       // it has done nothing since it last looked, so nobody need look on its account
   bool at_memory = false;  // ... in a loop without calls
   bool let_go = false;     // ... and woken because nothing else was left to happen
+  bool acted = false;      // it has made a call that does something since it last made one that tells nothing
 };
 
 struct Thread {

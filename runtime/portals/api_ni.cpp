@@ -82,6 +82,9 @@ int PtlNIStatus(Process& process, ptl_handle_ni_t ni_handle, ptl_sr_index_t stat
   const auto index = static_cast<unsigned>(status_register);
   if (!status || index >= ni->status.size())
     return PTL_ARG_INVALID;
+  process.fabric().host().idle_call(process); // a loop may wait for it to change
+  if (const int result = find(process, ni_handle, ni); result != PTL_OK)
+    return result;
   *status = ni->status[index];
   return PTL_OK;
 }
@@ -100,7 +103,10 @@ int PtlNIHandle(Process& process, ptl_handle_any_t handle, ptl_handle_ni_t* ni_h
 int PtlNIAtomicSync(Process& process, ptl_handle_ni_t ni_handle)
 {
   Ni* ni = nullptr;
-  return find(process, ni_handle, ni);
+  const int result = find(process, ni_handle, ni);
+  if (result == PTL_OK)
+    process.fabric().host().idle_call(process); // as PtlAtomicSync
+  return result;
 }
 
 int PtlSetMap(Process& process, ptl_handle_ni_t ni_handle, ptl_size_t map_size, const ptl_process_t* mapping)

@@ -18,11 +18,14 @@ public:
   virtual bool wait(Process& process, sim::SimTime deadline) = 0;
   // Something `process` can observe changed: an event became visible, a counter moved, a queue slot became free, an abort.
   virtual void changed(Process& process) = 0;
-  // The NIC has written to memory of `process`, with or without an event.
-  virtual void written(Process& process) { (void)process; }
+  // The NIC has written to memory of `process`. `told`: an event or a count says so, too.
+  virtual void written(Process& process, bool told) { (void)process, (void)told; }
   // The process asked and there was nothing (EQGet, EQPoll without time-out, CTGet with the value it already knew). The
   // runtime may block the caller until something can have changed (DESIGN section 3). True: worth looking again now.
   virtual bool empty_poll(Process& process) = 0;
+  // The process made a call that tells nothing of events, perhaps on every turn of a loop that waits for something else, as for its
+  // memory: as empty_poll().
+  virtual void idle_call(Process& process) { (void)process; }
   // A poll or wait of `process` returned something: it is not spinning.
   virtual void productive_poll(Process& process) = 0;
   // The calling thread has learned of bytes the NIC wrote into its memory. What it does with them is its own computing, but on

@@ -299,7 +299,10 @@ void Initiator::response_delivered(Message& message)
       message.ni_fail = PTL_NI_UNDELIVERABLE;
       message.mlength = 0;
     } else if (const Ni* ni = fabric_.resolve(message.initiator)) {
-      fabric_.host().written(ni->process);
+      const EventSink& sink = message.get_sink;
+      fabric_.host().written(ni->process,
+                             (sink.eq != PTL_EQ_NONE && (sink.options & PTL_MD_EVENT_SUCCESS_DISABLE) == 0) ||
+                                 (sink.options & PTL_MD_EVENT_CT_REPLY) != 0);
     }
   }
   // SEND comes before ACK and REPLY.

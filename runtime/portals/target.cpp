@@ -102,9 +102,15 @@ void Target::fail(Message& message, ptl_ni_fail_t why)
   message.mlength = 0;
 }
 
+void Target::count(Ni& ni, ptl_sr_index_t status_register)
+{
+  ++ni.status[status_register];
+  fabric_.host().changed(ni.process); // who asks for it again and again waits for that
+}
+
 void Target::drop(Message& message, Ni& ni, ptl_ni_fail_t why)
 {
-  ++ni.status[PTL_SR_DROP_COUNT];
+  count(ni, PTL_SR_DROP_COUNT);
   fail(message, why);
 }
 
@@ -147,11 +153,11 @@ void Target::match(Message& message, Ni& ni)
     return exhausted(message, ni, nullptr);
   // Violations change nothing at the target but a status register (Portals 4.3, 3.11).
   if (entry->uid != PTL_UID_ANY && entry->uid != message.uid) {
-    ++ni.status[PTL_SR_PERMISSION_VIOLATIONS];
+    count(ni, PTL_SR_PERMISSION_VIOLATIONS);
     return fail(message, PTL_NI_PERM_VIOLATION);
   }
   if (!allowed(*entry, message.move)) {
-    ++ni.status[PTL_SR_OPERATION_VIOLATIONS];
+    count(ni, PTL_SR_OPERATION_VIOLATIONS);
     return fail(message, PTL_NI_OP_VIOLATION);
   }
   accept(message, ni, *entry);
@@ -377,12 +383,14 @@ void Target::response_failed(Message& message)
 void Target::complete(Message& message, Ni& ni)
 {
   message.complete = true;
-  if (message.mlength > 0 && message.move.sends())
-    fabric_.host().written(ni.process);
-  if (message.in_order)
-    remove_matched(ni, message);
   PortalTableEntry& pt = *message.pt;
   Entry& entry = *message.entry;
+  constexpr unsigned silent = PTL_ME_EVENT_COMM_DISABLE | PTL_ME_EVENT_SUCCESS_DISABLE;
+  if (message.mlength > 0 && message.move.sends())
+    fabric_.host().written(ni.process, (pt.eq != PTL_EQ_NONE && (entry.options & silent) == 0) ||
+                                           (entry.options & PTL_ME_EVENT_CT_COMM) != 0);
+  if (message.in_order)
+    remove_matched(ni, message);
   const ptl_pt_index_t index = message.move.pt_index;
   EventQueue* queue = message.event_reserved || entry.unlink_reserved ? ni.queues.find(pt.eq) : nullptr;
   if (queue && message.event_reserved)

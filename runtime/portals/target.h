@@ -32,6 +32,7 @@ public:
 private:
   void match(Message& message, Ni& ni);
   void accept(Message& message, Ni& ni, Entry& entry);
+  void count(Ni& ni, ptl_sr_index_t status_register);
   void drop(Message& message, Ni& ni, ptl_ni_fail_t fail);
   // Out of a resource: flow control disables the portal table entry, else the message is dropped.
   void exhausted(Message& message, Ni& ni, const Entry* entry);

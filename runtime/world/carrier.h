@@ -93,6 +93,8 @@ public:
   virtual void request(Thread& thread, std::uint32_t operation, void* arguments) = 0;
   // The user or the clock wants the run to end. `context`: of the rank whose code it interrupted, or null.
   virtual void on_request(int signal, const ucontext_t* context) = 0;
+  // The signal for Slices::on_hurry has come. In any world; async-signal-safe.
+  virtual void on_hurry() {}
   // A fault in the runtime's world.
   [[noreturn]] virtual void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) = 0;
 

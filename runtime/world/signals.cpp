@@ -71,6 +71,8 @@ void on_request(int signal, siginfo_t*, void* context)
 // The next three run on the stack they interrupt: the thread may be left standing there while others run.
 void on_tick(int, siginfo_t* information, void* context)
 {
+  if (information->si_code != SI_TIMER)
+    carrier->on_hurry();
   Slices* const slices = carrier->slices();
   if (slices == nullptr)
     return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Ranks that wait for a Put by looking at their memory, with no call and no event, as SHMEM libraries do; and computations
- * that look like it. Given "forever", they wait for a Put that nobody sends. */
+ * that look like it; and for a status register. Given "forever", they wait for a Put that nobody sends; given "calls",
+ * they do that with calls that take no time. */
 #include "tests/portals_programs/exposed.h"
 
 enum { rounds = 20 };
@@ -38,6 +39,16 @@ int main(int argc, char** argv)
   job_barrier();
   if (argc > 1 && strcmp(argv[1], "forever") == 0)
     wait_until(&arrived, -1);
+
+  ptl_uid_t user;
+  while (argc > 1 && strcmp(argv[1], "calls") == 0)
+    CALL(PtlGetUid(ni, &user));
+  ptl_sr_value_t drops;
+  CALL(PtlPut(memory_handle, 0, sizeof token, PTL_NO_ACK_REQ, rank_id(next_rank()), target.index + 1, 0, 0, NULL, 0));
+  do
+    CALL(PtlNIStatus(ni, PTL_SR_DROP_COUNT, &drops));
+  while (drops == 0);
+  EXPECT(drops == 1);
 
   EXPECT(compute() > 1.6449 && count() == 20000000);
   for (long round = 1; round <= rounds; ++round) {

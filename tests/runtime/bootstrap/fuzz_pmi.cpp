@@ -79,6 +79,8 @@ const char* converse(std::mt19937& random)
   Spaces spaces(2);
   spaces["kvs_a"];
   PmiSession session({"kvs_a", 2, 0}, spaces);
+  if (random() % 4 != 0)
+    (void)session.receive("cmd=init pmi_version=1 pmi_subversion=1\n");
   for (int round = 0; round < 20; ++round) {
     const std::string bytes = some_bytes(random);
     const PmiSession::Reply reply = session.receive(bytes);

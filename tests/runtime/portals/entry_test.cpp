@@ -80,6 +80,24 @@ TEST_F(EntryTest, comm_disable)
   EXPECT_EQ(target[0], 't');
 }
 
+TEST_F(EntryTest, writes_that_nothing_tells_of)
+{
+  accept_quietly(PTL_ME_USE_ONCE);
+  accept_quietly(PTL_ME_USE_ONCE | PTL_ME_EVENT_COMM_DISABLE | PTL_ME_EVENT_CT_COMM, {.counted = true});
+  send(1);
+  send(1);
+  EXPECT_EQ(host.writes_told, 2);
+  EXPECT_EQ(host.writes_untold, 0);
+  accept_quietly(PTL_ME_USE_ONCE | PTL_ME_EVENT_COMM_DISABLE);
+  accept_quietly(PTL_ME_USE_ONCE | PTL_ME_EVENT_SUCCESS_DISABLE);
+  send(1);
+  send(1);
+  EXPECT_EQ(host.writes_told, 2);
+  EXPECT_EQ(host.writes_untold, 2);
+  send(0);
+  EXPECT_EQ(host.writes_untold, 2) << "nothing was written";
+}
+
 TEST_F(EntryTest, success_disable_leaves_failures)
 {
   accept_quietly(PTL_ME_EVENT_SUCCESS_DISABLE);

@@ -461,7 +461,9 @@ TEST_F(IdentityTest, atomic_synchronisation)
 {
   EXPECT_EQ(api::PtlAtomicSync(a.process), PTL_OK);
   EXPECT_EQ(api::PtlNIAtomicSync(a.process, a.ni), PTL_OK);
+  EXPECT_EQ(host.idle_calls, 2) << "a loop over memory may call nothing else";
   EXPECT_EQ(api::PtlNIAtomicSync(a.process, a.target_eq), PTL_ARG_INVALID);
+  EXPECT_EQ(host.idle_calls, 2);
 }
 
 } // namespace

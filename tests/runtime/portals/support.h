@@ -36,6 +36,9 @@ public:
   std::size_t waits = 0;
   std::size_t changes = 0;
   std::size_t empty_polls = 0;
+  std::size_t idle_calls = 0;
+  std::size_t writes_told = 0;
+  std::size_t writes_untold = 0;
   std::size_t productive_polls = 0;
   std::size_t receptions = 0;
   sim::SimTime spent = 0;
@@ -47,6 +50,8 @@ public:
     ++empty_polls;
     return poll_steps && timeline_.step();
   }
+  void idle_call(Process&) override { ++idle_calls; }
+  void written(Process&, bool told) override { ++(told ? writes_told : writes_untold); }
   void productive_poll(Process&) override { ++productive_polls; }
   void received(Process&) override { ++receptions; }
   void spend(Process&, sim::SimTime host_time) override { spent += host_time; }
