@@ -216,9 +216,9 @@ void Job::make_rank(Rank& rank)
 void Job::seat(Rank& rank)
 {
   const cli::RankPlace& place = plan_.placement.ranks[static_cast<std::size_t>(rank.index)];
-  processes_.push_back(std::make_unique<portals::Process>(fabric_, place.node, static_cast<std::uint32_t>(rank.index),
-                                                          static_cast<ptl_uid_t>(getuid()),
-                                                          portals::Memory(cells_ ? cells_->pid(rank.carrier) : 0)));
+  processes_.push_back(std::make_unique<portals::Process>(
+      fabric_, place.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
+      cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
   rank.portals = processes_.back().get();
   std::vector<unsigned> cores;
   for (unsigned core = 0; core < plan_.platform->node(place.node).cores; ++core)
@@ -589,7 +589,7 @@ Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
   for (const auto& other : rank.threads)
     users[other->place.core] += !other->ended();
   thread->place.core = *std::min_element(allowed.begin(), allowed.end(),
-                                   [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
+                                         [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
   if (cells_) {
     const auto main_slot = static_cast<unsigned>(
         std::find(plan_.cells[rank.carrier].begin(), plan_.cells[rank.carrier].end(), rank.index) -
