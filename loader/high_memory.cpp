@@ -9,7 +9,10 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace umwelt::loader
 {
@@ -19,6 +22,8 @@ namespace
 
 constexpr std::size_t most = std::size_t{1} << 40;
 constexpr std::size_t least = std::size_t{1} << 32;
+constexpr std::size_t page = 4096;
+constexpr int least_descriptor = 200;
 
 void* reserve(void* place, std::size_t bytes, int flags)
 {
@@ -62,9 +67,9 @@ umw_high_memory make()
     // The kernel fills gaps above before it goes below.
     for (const Gap& gap : gaps_above(begin + bytes))
       reserve(reinterpret_cast<void*>(gap.begin), gap.end - gap.begin, MAP_FIXED_NOREPLACE);
-    return {begin, begin + bytes};
+    return {begin, begin + bytes, 0, 0, 0, -1};
   }
-  return {0, 0};
+  return {0, 0, 0, 0, 0, -1};
 }
 
 } // namespace
@@ -73,6 +78,47 @@ umw_high_memory& high_memory()
 {
   static umw_high_memory room = make();
   return room;
+}
+
+void share_high_memory()
+{
+  umw_high_memory& room = high_memory();
+  const std::size_t bytes = (room.end - room.next) / 2;
+  rlimit limit{};
+  if (bytes == 0 || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < bytes) // else SIGXFSZ
+    return;
+  const int made = memfd_create("umwelt-memory", MFD_CLOEXEC);
+  if (made < 0)
+    return;
+  const int file = fcntl(made, F_DUPFD_CLOEXEC, least_descriptor); // out of the programs' way
+  close(made);
+  if (file < 0)
+    return;
+  if (ftruncate(file, static_cast<off_t>(bytes)) != 0 ||
+      mmap(reinterpret_cast<void*>(room.next), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+           file, 0) == MAP_FAILED) {
+    close(file);
+    return;
+  }
+  room.file = file;
+  room.file_begin = room.shared_next = room.next;
+  room.next += bytes;
+  room.shared_end = room.next;
+}
+
+void take_high_memory(unsigned index, unsigned count)
+{
+  umw_high_memory& room = high_memory();
+  const std::size_t bytes = room.shared_end - room.shared_next;
+  if (bytes == 0)
+    return;
+  if (mprotect(reinterpret_cast<void*>(room.shared_next), bytes, PROT_NONE) != 0) {
+    room.shared_next = room.shared_end = 0;
+    return;
+  }
+  const std::size_t share = bytes / count & ~(page - 1);
+  room.shared_next += index * share;
+  room.shared_end = room.shared_next + share;
 }
 
 } // namespace umwelt::loader

@@ -13,4 +13,9 @@ namespace umwelt::loader
 // lies below. A child process inherits it, and gives out its own share.
 umw_high_memory& high_memory();
 
+// Before processes that carry ranks are forked: half of it becomes memory that they and this one share, where possible.
+void share_high_memory();
+// In process `index` of `count`: its share of that; elsewhere nothing is accessible.
+void take_high_memory(unsigned index, unsigned count);
+
 } // namespace umwelt::loader

@@ -1,39 +1,128 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mmap with a hint. A program that asks for an address above its own data gets one above it, as it would in a process of its own:
+ * Where the program's memory lies.
+ *
+ * mmap with a hint: a program that asks for an address above its own data gets one above it, as it would in a process of its own:
  * Sandia OpenSHMEM takes any address below its heap for one of its data segment. Where the kernel has no room there, the mapping goes to
  * the address space that the runtime has reserved (loader/high_memory.h).
+ *
+ * In a cell large anonymous memory, above all symmetric heaps, comes out of a file that the runtime has mapped at the same
+ * addresses: messages are then copied like in one process, not page by page through the kernel. The program must not notice:
+ * what distinguishes private memory from a shared file is done here. What the gate lists is read and written by the runtime; the rest
+ * it reaches through the kernel as ever.
  */
 #include "preload/shim.h"
 
+#include <stdarg.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define PAGE 4096UL
+enum { LEAST_SHARED = 1 << 20 };
+
+static uintptr_t page_up(uintptr_t address)
+{
+  return (address + PAGE - 1) & ~(PAGE - 1);
+}
 
 /* Takes `size` bytes of the reserved addresses, at `wanted` if that is free; 0: there are not so many. */
-static uintptr_t take(uintptr_t wanted, size_t size)
+static uintptr_t take(uintptr_t* next, uintptr_t end, uintptr_t wanted, size_t size)
+{
+  if (size > end - *next)
+    return 0;
+  const uintptr_t place = wanted > *next && wanted <= end - size ? wanted : *next;
+  *next = page_up(place + size);
+  return place;
+}
+
+static void* take_shared(void* hint, size_t size, int protection, int flags)
 {
   struct umw_high_memory* room = umw_gate->high_memory;
-  if (!room || size > room->end - room->next)
-    return 0;
-  const uintptr_t place = wanted > room->next && wanted <= room->end - size ? wanted : room->next;
-  room->next = place + ((size + PAGE - 1) & ~(PAGE - 1));
-  return place;
+  if (size < LEAST_SHARED || !room || size > room->shared_end - room->shared_next || !umw_gate->running ||
+      protection != (PROT_READ | PROT_WRITE) || (flags & ~MAP_NORESERVE) != (MAP_PRIVATE | MAP_ANONYMOUS))
+    return NULL;
+  const uintptr_t wanted = page_up((uintptr_t)hint);
+  if (wanted >= room->file_begin && wanted < room->shared_next) /* where something has been: it may be free again */
+    return NULL;
+  struct umw_shared_range* range = umw_gate->shared;
+  while (range->end != 0)
+    if (++range == umw_gate->shared + UMW_SHARED_RANGES)
+      return NULL;
+  const uintptr_t place = take(&room->shared_next, room->shared_end, wanted, page_up(size));
+  if (place < wanted || mprotect((void*)place, page_up(size), protection) != 0)
+    return NULL;
+  range->begin = place;
+  __atomic_store_n(&range->end, place + page_up(size), __ATOMIC_RELEASE);
+  return (void*)place;
+}
+
+/* Whether any of it may be shared, or has been. */
+static bool in_file(const void* address, size_t size)
+{
+  const struct umw_high_memory* room = umw_gate ? umw_gate->high_memory : NULL;
+  return room && room->shared_end != 0 && (uintptr_t)address < room->shared_end &&
+         (uintptr_t)address + size > room->file_begin;
+}
+
+/* The runtime does not touch it any longer. */
+static void withdraw(const void* address, size_t size)
+{
+  const uintptr_t begin = (uintptr_t)address;
+  const uintptr_t end = page_up(begin + size);
+  for (struct umw_shared_range* range = umw_gate->shared; range < umw_gate->shared + UMW_SHARED_RANGES; ++range) {
+    if (begin >= range->end || end <= range->begin)
+      continue;
+    const struct umw_shared_range old = *range;
+    __atomic_store_n(&range->end, begin > old.begin ? begin : 0, __ATOMIC_RELEASE);
+    if (end >= old.end)
+      continue;
+    struct umw_shared_range* rest = umw_gate->shared;
+    while (rest < umw_gate->shared + UMW_SHARED_RANGES && rest->end != 0)
+      ++rest;
+    if (rest == umw_gate->shared + UMW_SHARED_RANGES)
+      continue;
+    rest->begin = end;
+    __atomic_store_n(&rest->end, old.end, __ATOMIC_RELEASE);
+  }
+}
+
+void umw_unshare_memory(void)
+{
+  const struct umw_high_memory* room = umw_gate->high_memory;
+  for (struct umw_shared_range* range = umw_gate->shared; range < umw_gate->shared + UMW_SHARED_RANGES; ++range) {
+    const struct umw_shared_range old = *range;
+    if (old.end == 0)
+      continue;
+    __atomic_store_n(&range->end, 0,
+                     __ATOMIC_RELEASE); /* from here on through the kernel, which finds the one or the other */
+    if (UMW_REAL(mmap)((void*)old.begin, old.end - old.begin, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, room->file,
+                       (off_t)(old.begin - room->file_begin)) == MAP_FAILED)
+      umw_warn("a child process shares memory with its parent: what it writes there will show");
+  }
 }
 
 static void* map(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
+  if (umw_gate && size >= LEAST_SHARED) {
+    void* shared = take_shared(hint, size, protection, flags);
+    if (shared)
+      return shared;
+  }
+  if (flags & MAP_FIXED && in_file(hint, size))
+    withdraw(hint, size);
   void* got = UMW_REAL(mmap)(hint, size, protection, flags, fd, offset);
   const int placed = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETLB;
   if (!umw_gate || !hint || flags & placed || got == MAP_FAILED || (uintptr_t)got >= ((uintptr_t)hint & ~(PAGE - 1)))
     return got;
-  const uintptr_t place = take(((uintptr_t)hint + PAGE - 1) & ~(PAGE - 1), size);
+  struct umw_high_memory* room = umw_gate->high_memory;
+  const uintptr_t place = room ? take(&room->next, room->end, page_up((uintptr_t)hint), size) : 0;
   if (!place)
     return got;
   void* high = UMW_REAL(mmap)((void*)place, size, protection, flags | MAP_FIXED, fd, offset);
   if (high == MAP_FAILED)
     return got;
-  munmap(got, size);
+  UMW_REAL(munmap)(got, size);
   return high;
 }
 
@@ -45,4 +134,69 @@ UMW_PUBLIC void* mmap(void* hint, size_t size, int protection, int flags, int fd
 UMW_PUBLIC void* mmap64(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
   return map(hint, size, protection, flags, fd, offset);
+}
+
+UMW_PUBLIC int munmap(void* address, size_t size)
+{
+  if ((uintptr_t)address % PAGE == 0 && in_file(address, size)) {
+    withdraw(address, size);
+    (void)!UMW_REAL(madvise)(address, size,
+                             MADV_REMOVE); /* the file keeps nothing; fails if not all of it is of the file */
+  }
+  return UMW_REAL(munmap)(address, size);
+}
+
+UMW_PUBLIC int mprotect(void* address, size_t size, int protection)
+{
+  if ((protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE) && in_file(address, size))
+    withdraw(address, size);
+  return UMW_REAL(mprotect)(address, size, protection);
+}
+
+/* Pages of a file do not go away because nobody wants them. */
+static int advise(void* address, size_t size, int advice)
+{
+  if ((advice != MADV_DONTNEED && advice != MADV_FREE) || (uintptr_t)address % PAGE != 0 || !in_file(address, size))
+    return UMW_REAL(madvise)(address, size, advice);
+  if (UMW_REAL(madvise)(address, size, MADV_REMOVE) != 0)
+    memset(address, 0, page_up(size));
+  return 0;
+}
+
+UMW_PUBLIC int madvise(void* address, size_t size, int advice)
+{
+  return advise(address, size, advice);
+}
+
+/* A mapping of the file that grows would show what lies behind it in the file: it is copied instead. */
+UMW_PUBLIC void* mremap(void* address, size_t size, size_t new_size, int flags, ...)
+{
+  va_list rest;
+  va_start(rest, flags);
+  void* place = flags & MREMAP_FIXED ? va_arg(rest, void*) : NULL;
+  va_end(rest);
+  if ((uintptr_t)address % PAGE != 0 || size == 0 || new_size == 0 || !in_file(address, size)) {
+    if (place && in_file(place, new_size))
+      withdraw(place, new_size);
+    return UMW_REAL(mremap)(address, size, new_size, flags, place);
+  }
+  if (!place && page_up(new_size) <= page_up(size)) {
+    if (page_up(new_size) < page_up(size))
+      munmap((char*)address + page_up(new_size), page_up(size) - page_up(new_size));
+    return address;
+  }
+  if (!(flags & MREMAP_MAYMOVE)) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  void* moved =
+      map(place, new_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0), -1, 0);
+  if (moved == MAP_FAILED)
+    return moved;
+  memcpy(moved, address, size < new_size ? size : new_size);
+  if (!(flags & MREMAP_DONTUNMAP))
+    munmap(address, size);
+  else
+    advise(address, size, MADV_DONTNEED);
+  return moved;
 }

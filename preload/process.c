@@ -67,6 +67,7 @@ UMW_PUBLIC pid_t fork(void)
   umw_signal_mask(SIG_BLOCK, NULL, &mask);
   if (pipe2(ready, O_CLOEXEC) != 0)
     return -1;
+  umw_unshare_memory();
   const pid_t child = UMW_REAL(fork)();
   const int error = errno;
   if (child == 0) {

@@ -122,6 +122,9 @@ extern int umw_descriptor_waiters;
 void umw_pmi_written(int fd);    /* the program has written to `fd` */
 bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_FD, and there is something by now */
 
+/* memory.c: before fork(): what the rank shares with the runtime becomes its own */
+void umw_unshare_memory(void);
+
 /* files.c */
 void umw_standard_streams(void);
 #pragma GCC visibility pop

@@ -104,10 +104,20 @@ typedef bool (*umw_deliver_signal)(int number, void* information, void* context,
 /* Runs the handlers of the signals that are due for the running thread. True: one was not installed with SA_RESTART. */
 typedef bool (*umw_deliver_pending)(void* context);
 
-/* Addresses above all that ranks of the process have loaded, not given out yet (loader/high_memory.h). */
+/* Addresses above all that ranks of the process have loaded, not given out yet (loader/high_memory.h). In a cell some of them
+ * are of a memory file that the runtime has mapped at the same place. */
 struct umw_high_memory {
   uintptr_t next, end;
+  uintptr_t shared_next, shared_end; /* likewise, of this cell's share of the file */
+  uintptr_t file_begin;              /* address of the file's first byte */
+  int file;                          /* its descriptor */
 };
+
+/* Memory of the rank that the runtime can read and write, too; end 0: none (preload/memory.c) */
+struct umw_shared_range {
+  uintptr_t begin, end;
+};
+#define UMW_SHARED_RANGES 16
 
 struct umw_gate {
   uint32_t version;
@@ -150,6 +160,7 @@ struct umw_gate {
   umw_deliver_signal deliver_signal;   /* set by the shim */
   umw_deliver_pending deliver_pending; /* likewise */
   struct umw_high_memory* high_memory; /* of the process that carries the rank */
+  struct umw_shared_range shared[UMW_SHARED_RANGES];
   void* runtime;                       /* the runtime's own */
 };
 

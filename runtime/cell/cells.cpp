@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "loader/high_memory.h"
 #include "runtime/world/slices.h"
 
 namespace umwelt::cell
@@ -93,6 +94,7 @@ void Cells::start(const std::function<void(unsigned)>& body)
   ::signal(report_signal(), SIG_IGN); // until a cell can answer
   std::fflush(nullptr);               // or each would write it once more
   const pid_t runtime = getpid();
+  loader::share_high_memory();
   for (unsigned i = 0; i < count(); ++i) {
     State& cell = cells_[i];
     cell.report = memfd_create("umwelt-report", MFD_CLOEXEC);
@@ -105,6 +107,7 @@ void Cells::start(const std::function<void(unsigned)>& body)
     if (getppid() != runtime)
       _exit(0);
     ::signal(SIGCHLD, SIG_DFL);
+    loader::take_high_memory(i, count());
     prctl(PR_SET_NAME, fmt::format("umwelt-cell{}", i).c_str());
     body(i);
     _exit(0);

@@ -56,7 +56,7 @@ constexpr bool only_looks(std::uint32_t operation)
 {
   return operation == UMW_OP_PtlEQGet || operation == UMW_OP_PtlEQPoll || operation == UMW_OP_PtlCTGet ||
          operation == UMW_OP_PtlAtomicSync || operation == UMW_OP_PtlNIAtomicSync || operation == UMW_OP_umw_yield ||
-         operation == UMW_OP_umw_slice_park || operation == UMW_OP_umw_slice_pause;
+         operation == UMW_OP_umw_look_again || operation == UMW_OP_umw_slice_park || operation == UMW_OP_umw_slice_pause;
 }
 
 // Where the thread was interrupted rather than calling.
@@ -99,6 +99,7 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_PtlNIStatus:
   case UMW_OP_PtlAtomicSync:
   case UMW_OP_PtlNIAtomicSync:
+  case UMW_OP_umw_look_again:
   case UMW_OP_umw_clock_settle:
   case UMW_OP_umw_yield:
   case UMW_OP_umw_thread_wait:

@@ -529,6 +529,19 @@ int umw_slice_pause(Rank& rank, std::uint64_t seen, int idle)
   return std::exchange(poll.let_go, false);
 }
 
+int umw_look_again(Rank& rank, std::uint64_t seen, int idle)
+{
+  rank.set_last_call("PtlAtomicSync");
+  job::PollState& poll = rank.running().poll;
+  poll.idle = idle != 0;
+  if (!poll.idle)
+    rank.job.polling().progress();
+  if (rank.gate.changes == seen)
+    rank.job.polling().look_again(rank);
+  poll.idle = true;
+  return std::exchange(poll.let_go, false);
+}
+
 int umw_slice_cut(Rank& rank, int)
 {
   if (!rank.job.cpu().measured())

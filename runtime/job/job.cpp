@@ -234,9 +234,9 @@ void Job::make_rank(Rank& rank)
 void Job::seat(Rank& rank)
 {
   const cli::RankPlace& place = plan_.placement.ranks[static_cast<std::size_t>(rank.index)];
-  processes_.push_back(std::make_unique<portals::Process>(fabric_, place.node, static_cast<std::uint32_t>(rank.index),
-                                                          static_cast<ptl_uid_t>(getuid()),
-                                                          portals::Memory(cells_ ? cells_->pid(rank.carrier) : 0)));
+  processes_.push_back(std::make_unique<portals::Process>(
+      fabric_, place.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
+      cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
   rank.portals = processes_.back().get();
   std::vector<unsigned> cores;
   for (unsigned core = 0; core < plan_.platform->node(place.node).cores; ++core)

@@ -99,6 +99,17 @@ void Polling::park(Rank& rank, std::uint64_t seen)
   rank.statistics.polls_saved += static_cast<std::uint64_t>((job_.scheduler().now() - now) / poll_interval);
 }
 
+void Polling::look_again(Rank& rank)
+{
+  PollState& poll = rank.running().poll;
+  if (poll.empty == 0)
+    poll.since = job_.scheduler().now();
+  poll.empty = std::max(poll.empty, patience); // the shim has been as patient
+  poll.at_memory = poll.calls = true;
+  empty(rank);
+  poll.at_memory = poll.calls = false;
+}
+
 // Spinning is CPU time too, and a timer may count it.
 bool Polling::spin(Rank& rank, SimTime deadline)
 {
@@ -133,7 +144,7 @@ bool Polling::another_round()
       if (thread->poll.parked) {
         thread->poll.empty = 1; // not 0: it has been looking since poll.since
         thread->poll.let_go = true;
-        spins = spins || thread->poll.at_memory;
+        spins = spins || (thread->poll.at_memory && !thread->poll.calls);
         job_.scheduler().wake(*thread->actor);
         any = true;
       }

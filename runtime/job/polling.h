@@ -34,6 +34,8 @@ public:
   // The calling thread looks at memory in a loop that nothing it does itself can end: blocks it until something can have changed
   // since the rank's count of changes was `seen`.
   void park(Rank& rank, std::uint64_t seen);
+  // The same for a loop that makes calls without effect; it may look at the clock, too.
+  void look_again(Rank& rank);
   // The calling thread may wait for time to pass, where computing takes none: blocks it until the next thing happens.
   void park_until_next(Rank& rank);
   // Something has reached the rank: what it found empty before says nothing any more. It may have several queues and look

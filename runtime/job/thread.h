@@ -31,7 +31,8 @@ struct PollState {
   bool computed = false;   // a burst worth counting lies between the last two
   bool parked = false;     // blocked until something can have changed
   bool idle = false;       // it has done nothing since it last looked, so nobody need look on its account
-  bool at_memory = false;  // ... in a loop without calls
+  bool at_memory = false;  // ... and looks at memory
+  bool calls = false;      // ... in a loop with calls
   bool let_go = false;     // ... and woken because nothing else was left to happen
   bool acted = false;      // it has made a call that does something since it last made one that tells nothing
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/portals/memory.h"
 
+#include "runtime/portals/two_threads.h"
+
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -8,12 +10,16 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace umwelt::portals
 {
 
 namespace
 {
+
+constexpr std::size_t small_bytes = 16384;
+constexpr std::size_t large_bytes = 65536;
 
 using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 
@@ -38,8 +44,25 @@ bool move(Call call, pid_t pid, void* local, void* remote, std::size_t size)
 
 } // namespace
 
+bool Memory::shares(const void* start, std::size_t size) const
+{
+  if (shared_ == nullptr)
+    return false;
+  const auto begin = reinterpret_cast<std::uintptr_t>(start);
+  for (int i = 0; i < UMW_SHARED_RANGES; ++i) {
+    const std::uintptr_t end = __atomic_load_n(&shared_[i].end, __ATOMIC_ACQUIRE); // the rank's process may change it
+    if (begin >= shared_[i].begin && begin < end && size <= end - begin)
+      return true;
+  }
+  return false;
+}
+
 bool Memory::read(void* to, const void* from, std::size_t size, bool checked) const
 {
+  if (shares(from, size)) {
+    std::memmove(to, from, size);
+    return true;
+  }
   if (!local())
     return move(process_vm_readv, pid_, to, const_cast<void*>(from), size);
   // A kernel that refuses the call (seccomp) cannot check: then a bad address faults.
@@ -51,6 +74,10 @@ bool Memory::read(void* to, const void* from, std::size_t size, bool checked) co
 
 bool Memory::write(void* to, const void* from, std::size_t size, bool checked) const
 {
+  if (shares(to, size)) {
+    std::memmove(to, from, size);
+    return true;
+  }
   if (!local())
     return move(process_vm_writev, pid_, const_cast<void*>(from), to, size);
   if (checked && (move(process_vm_writev, getpid(), const_cast<void*>(from), to, size) || errno == EFAULT))
@@ -108,10 +135,23 @@ bool copy_in(const Place& to, const void* from, ptl_size_t size)
   });
 }
 
-bool copy(const Place& from, const Place& to, ptl_size_t size)
+namespace
+{
+
+// It can be read and written like memory of this process.
+bool addressable(const Place& place, ptl_size_t size)
+{
+  if (place.memory->local())
+    return !place.region->checked();
+  return place.region->pieces(place.offset, size, [&place](const std::byte* piece, ptl_size_t part) {
+    return place.memory->shares(piece, part);
+  });
+}
+
+bool copy_part(const Place& from, const Place& to, ptl_size_t size)
 {
   // One copy if either side is directly addressable.
-  if (from.memory->local() && !from.region->checked()) {
+  if (addressable(from, size)) {
     ptl_size_t offset = to.offset;
     return from.region->pieces(from.offset, size, [&](std::byte* piece, ptl_size_t part) {
       const bool done = copy_in({to.memory, to.region, offset}, piece, part);
@@ -119,7 +159,7 @@ bool copy(const Place& from, const Place& to, ptl_size_t size)
       return done;
     });
   }
-  if (to.memory->local() && !to.region->checked()) {
+  if (addressable(to, size)) {
     ptl_size_t offset = from.offset;
     return to.region->pieces(to.offset, size, [&](std::byte* piece, ptl_size_t part) {
       const bool done = copy_out({from.memory, from.region, offset}, piece, part);
@@ -127,15 +167,32 @@ bool copy(const Place& from, const Place& to, ptl_size_t size)
       return done;
     });
   }
-  std::array<std::byte, 16384> buffer;
+  // Each call of the kernel costs as much as copying some KiB.
+  std::array<std::byte, small_bytes> small;
+  const std::unique_ptr<std::byte[]> large =
+      size > small_bytes ? std::make_unique_for_overwrite<std::byte[]>(large_bytes) : nullptr;
+  std::byte* const buffer = large ? large.get() : small.data();
   for (ptl_size_t done = 0; done < size;) {
-    const ptl_size_t part = std::min<ptl_size_t>(size - done, buffer.size());
-    if (!copy_out({from.memory, from.region, from.offset + done}, buffer.data(), part) ||
-        !copy_in({to.memory, to.region, to.offset + done}, buffer.data(), part))
+    const ptl_size_t part = std::min<ptl_size_t>(size - done, large ? large_bytes : small_bytes);
+    if (!copy_out({from.memory, from.region, from.offset + done}, buffer, part) ||
+        !copy_in({to.memory, to.region, to.offset + done}, buffer, part))
       return false;
     done += part;
   }
   return true;
+}
+
+} // namespace
+
+bool copy(const Place& from, const Place& to, ptl_size_t size)
+{
+  // What faults must do so in this thread, and what overlaps has an order.
+  if (size < TwoThreads::worthwhile || from.memory->local() || to.memory->local() || from.memory == to.memory)
+    return copy_part(from, to, size);
+  return TwoThreads::instance().run(size, [&](ptl_size_t offset, ptl_size_t part) {
+    return copy_part({from.memory, from.region, from.offset + offset}, {to.memory, to.region, to.offset + offset},
+                     part);
+  });
 }
 
 } // namespace umwelt::portals

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The memory of a simulated process, and regions of it as memory descriptors and list entries describe them.
 //
-// A rank in the runtime's own process is read and written directly; one in another process through process_vm_readv(2)
-// and process_vm_writev(2).
+// A rank in the runtime's own process is read and written directly; one in another process where it shares memory with the runtime,
+// elsewhere through process_vm_readv(2) and process_vm_writev(2). Large transfers between processes are copied by two threads.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "preload/include/portals4.h"
+#include "preload/gate/gate.h"
 
 namespace umwelt::portals
 {
@@ -19,10 +19,12 @@ namespace umwelt::portals
 class Memory
 {
 public:
-  // pid 0: this process.
-  explicit Memory(pid_t pid = 0) : pid_(pid) {}
+  // pid 0: this process. `shared`: UMW_SHARED_RANGES of it lie at the same addresses here.
+  explicit Memory(pid_t pid = 0, const umw_shared_range* shared = nullptr) : pid_(pid), shared_(shared) {}
 
   [[nodiscard]] bool local() const { return pid_ == 0; }
+  // All of it is memory of another process that lies here, too.
+  [[nodiscard]] bool shares(const void* start, std::size_t size) const;
 
   // False if the process has no such memory. Memory of this process is only checked if `checked` is set: a check costs a
   // system call, and a bad address then raises SIGSEGV as it would in the program.
@@ -31,6 +33,7 @@ public:
 
 private:
   pid_t pid_;
+  const umw_shared_range* shared_;
 };
 
 // A contiguous range, or a scatter/gather list that behaves as one (Portals 4.3, 3.10). The list is copied when the region
