@@ -524,7 +524,9 @@ int umw_slice_pause(Rank& rank, std::uint64_t seen, int idle)
     rank.job.polling().progress();
   poll.at_memory = true;
   if (rank.gate.changes == seen)
-    rank.job.polling().empty(rank);
+    // Where computing takes no time, a loop that counts its rounds in memory must get on.
+    poll.idle&& rank.job.cpu().measured() ? rank.job.polling().look_again(rank)
+                                          : static_cast<void>(rank.job.polling().empty(rank));
   poll.at_memory = false;
   return std::exchange(poll.let_go, false);
 }
@@ -536,8 +538,10 @@ int umw_look_again(Rank& rank, std::uint64_t seen, int idle)
   poll.idle = idle != 0;
   if (!poll.idle)
     rank.job.polling().progress();
+  poll.at_memory = poll.calls = true;
   if (rank.gate.changes == seen)
     rank.job.polling().look_again(rank);
+  poll.at_memory = poll.calls = false;
   poll.idle = true;
   return std::exchange(poll.let_go, false);
 }

@@ -104,10 +104,8 @@ void Polling::look_again(Rank& rank)
   PollState& poll = rank.running().poll;
   if (poll.empty == 0)
     poll.since = job_.scheduler().now();
-  poll.empty = std::max(poll.empty, patience); // the shim has been as patient
-  poll.at_memory = poll.calls = true;
+  poll.empty = std::max(poll.empty, patience);
   empty(rank);
-  poll.at_memory = poll.calls = false;
 }
 
 // Spinning is CPU time too, and a timer may count it.

@@ -8,7 +8,8 @@
 // and at most 10 us, cut short by anything that reaches it.
 //
 // Blocking for good on the strength of a few polls could be wrong (the rank may be counting them), so when nothing else is
-// left to happen all such ranks are let go for another round, many times over, before the run is called a deadlock.
+// left to happen all such ranks are let go for another round, many times over, before the run is called a deadlock. (One that counts
+// its polls where nobody looks, while another spins in a way that is not recognised, is not let go: time goes on.)
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ public:
   // The calling thread looks at memory in a loop that nothing it does itself can end: blocks it until something can have changed
   // since the rank's count of changes was `seen`.
   void park(Rank& rank, std::uint64_t seen);
-  // The same for a loop that makes calls without effect; it may look at the clock, too.
+  // The same for a loop that is known to have waited already; it may look at the clock, too.
   void look_again(Rank& rank);
   // The calling thread may wait for time to pass, where computing takes none: blocks it until the next thing happens.
   void park_until_next(Rank& rank);

@@ -53,11 +53,17 @@ struct Thread {
   unsigned slot = 0;    // in a cell: on its board
   bool trapped = false; // it was last left by a trap, not by a call
   Watch watch;
-  // At the `pause` of a loop (slices.h):
-  gregset_t at_pause{};           // registers when it last came there
-  unsigned let_go = 0;            // how often it has been let go on in a row,
-  unsigned passes = 0;            // and how often it still passes then,
-  std::uint64_t passes_since = 0; // unless it has made a call (crossings)
+  // At the breakpoint of a loop (slices.h):
+  gregset_t at_breakpoint{};           // registers when it last came there
+  std::vector<unsigned char> extended; // and the others, if it was no `pause`
+  unsigned same_visits = 0;            // with these
+  std::uint64_t changes_seen = 0;      // of the gate, then
+  bool idle = false;                   // it has asked to be blocked there since
+  unsigned lone_ticks = 0;             // that were the first since a call
+  SimTime debt_before = 0;             // of the gate's clock, before it went round
+  unsigned let_go = 0;                 // how often it has been let go on in a row,
+  unsigned passes = 0;                 // and how often it still passes then,
+  std::uint64_t passes_since = 0;      // unless it has made a call (crossings)
 };
 
 // A rank, where it is carried. All but the namespace and the threads is known before the process exists.

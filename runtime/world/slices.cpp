@@ -28,8 +28,15 @@ namespace
 
 constexpr SimTime tick = 2 * sim::millisecond; // of CPU time; the kernel may make it 4
 constexpr unsigned most_steps = 320;           // 1 us each on bare metal, 9 us under nested virtualisation
+constexpr unsigned most_further_steps = 480;   // of code that has come back once
 constexpr unsigned proof = 8;                  // times round the loop with nothing changed
-constexpr unsigned rarest_check = 64;          // ticks
+constexpr unsigned least_proof = 2;            // of a long one
+constexpr unsigned enough_steps = 128;         // in all those times
+constexpr unsigned enough_visits = 2;          // of a loop that is known, with nothing changed
+constexpr unsigned least_misses = 64;          // before a breakpoint is taken away, the first time
+constexpr unsigned most_misses = 65536;
+constexpr unsigned rarest_check = 64; // ticks
+constexpr unsigned first_checks = 24; // of threads that make a call between two ticks
 // Where a run must be the same every time, a loop that ends by itself must not be taken for one that waits just because a tick
 // happened to come. MPI libraries look at memory for microseconds before they ask the network.
 constexpr unsigned first_check = 25; // ticks
@@ -50,6 +57,12 @@ void set_trap_flag(ucontext_t& context, bool on)
 {
   greg_t& flags = context.uc_mcontext.gregs[REG_EFL];
   flags = on ? flags | trap_flag : flags & ~trap_flag;
+}
+
+// Often at first, then rarely.
+bool is_due(unsigned number)
+{
+  return number <= first_checks || number % rarest_check == 0;
 }
 
 std::uintptr_t pc_of(const ucontext_t& context)
@@ -161,7 +174,10 @@ void Slices::on_tick(ucontext_t& context)
   watch.history[watch.ticks++ % watch.history.size()] = {engine::BurstMeter::ticks(), pc};
   if (uncut(thread, context))
     return;
-  if (watch.ticks > watch.next_check || (watch.ticks > 1 && known_.contains(pc))) {
+  // It may spin again and again, and never for long enough to be seen by two ticks.
+  const bool lone =
+      watch.ticks == 1 && thread.rank.threads.size() == 1 && carrier_.cpu().measured() && is_due(++thread.lone_ticks);
+  if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && known_.contains(pc))) {
     watch.next_check = watch.ticks + std::min(watch.ticks, rarest_check);
     begin_steps(thread, context);
   } else if (watch.ticks % (carrier_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
@@ -175,8 +191,9 @@ void Slices::on_hurry(ucontext_t& context)
     return;
   const engine::Crossing crossing;
   Thread& thread = *carrier_.running();
-  if (!uncut(thread, context))
-    cut(thread, context);
+  if (uncut(thread, context))
+    return;
+  cut(thread, context);
 }
 
 void Slices::begin_watch(Thread& thread)
@@ -193,6 +210,7 @@ void Slices::begin_steps(Thread& thread, ucontext_t& context)
   steps_ = periods_ = pauses_ = 0;
   anchor_ = 0;
   steps_begin_ = engine::BurstMeter::ticks();
+  seen_ = __atomic_load_n(&thread.rank.gate.changes, __ATOMIC_ACQUIRE);
   carrier_.pause_burst(watched_->rank);
   loop_.clear();
   remember(context);
@@ -231,20 +249,23 @@ void Slices::step(ucontext_t& context)
   Thread& thread = *carrier_.running();
   const std::uintptr_t pc = pc_of(context);
   if (&thread != watched_ || thread.watch.crossings != thread.rank.gate.crossings || uncut(thread, context) ||
-      ++steps_ > most_steps) {
+      ++steps_ > (periods_ > 0 ? most_steps + most_further_steps : most_steps)) {
     thread.rank.gate.got_on = 1; // it was no loop, or is one no longer
     end_steps(context);
     return;
   }
   if (waits(pc)) {
+    anchor_ = 0;
     set_breakpoint(pc);
     loop_.push_back(pc);
     park(thread, context);
     return;
   }
   if (as_remembered(context)) {
-    if (++periods_ < proof)
+    const auto length = static_cast<unsigned>(loop_.size() + 1);
+    if (++periods_ < std::clamp(enough_steps / length, least_proof, proof))
       return;
+    periods_ = proof;
     anchor_ = std::min(pc, *std::min_element(loop_.begin(), loop_.end()));
     if (pc == anchor_)
       park(thread, context);
@@ -272,27 +293,49 @@ void Slices::park(Thread& thread, ucontext_t& context)
   known_.insert(loop_.begin(), loop_.end());
   const std::uintptr_t low = *std::min_element(loop_.begin(), loop_.end());
   const std::uintptr_t high = *std::max_element(loop_.begin(), loop_.end());
-  // It has spun at least since the earliest tick that found it here without interruption.
-  std::uint64_t since = steps_begin_;
+  // It has spun since the earliest tick that found it here without interruption; if that was the first since its last call, since
+  // then, as far as anybody knows.
+  umw_clock& clock = rank.gate.clock;
   const Watch& watch = thread.watch;
-  for (unsigned back = 1; back <= std::min<std::size_t>(watch.ticks, watch.history.size()); ++back) {
+  unsigned back = 1;
+  std::uint64_t since = steps_begin_;
+  for (; back <= std::min<std::size_t>(watch.ticks, watch.history.size()); ++back) {
     const Watch::Tick& seen = watch.history[(watch.ticks - back) % watch.history.size()];
     if (seen.pc < low || seen.pc > high)
       break;
     since = seen.tsc;
   }
-  // What it did since then was no computing.
-  umw_clock& clock = rank.gate.clock;
-  const double spun = static_cast<double>(steps_begin_ - std::min(since, steps_begin_)) * clock.ps_per_tick;
-  clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(spun), 0);
+  if (back > watch.ticks && rank.threads.size() == 1) {
+    clock.debt_ps = 0;
+  } else {
+    const double spun = static_cast<double>(steps_begin_ - std::min(since, steps_begin_)) * clock.ps_per_tick;
+    clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(spun), 0);
+  }
   clock.burst_start = engine::BurstMeter::ticks();
   // What it has done before it came here others may wait for; nothing, if it is still in the same loop.
   const bool still = steps_ <= (proof + 5) * loop_.size();
+  const std::uintptr_t pc = pc_of(context);
+  const bool known = pc == anchor_ && rank.threads.size() == 1 && set_breakpoint(pc);
+  if (known)
+    same_visit(thread, context, false);
+  thread.idle = known;
   interrupt(thread);
-  umw_args_umw_slice_park arguments{0, rank.gate.changes, still};
+  umw_args_umw_slice_park arguments{0, seen_, still};
   carrier_.request(thread, UMW_OP_umw_slice_park, &arguments);
+  thread.changes_seen = __atomic_load_n(&rank.gate.changes, __ATOMIC_ACQUIRE);
+  thread.debt_before = clock.debt_ps;
   begin_watch(thread);
-  if (rank.gate.signal_due != 0) {
+  if (known) {
+    end_steps(context);
+    if (arguments.result != 0)
+      let_go(thread, pc);
+    else
+      thread.let_go = 0;
+    if (rank.gate.signal_due != 0)
+      carrier_.deliver_pending(thread, &context);
+    if (breakpoints_.contains(pc))
+      step_over(context, pc);
+  } else if (rank.gate.signal_due != 0) {
     end_steps(context);
     carrier_.deliver_pending(thread, &context);
   } else if (arguments.result != 0) { // let go
@@ -332,39 +375,70 @@ bool Slices::waits(std::uintptr_t pc)
   return pauses_ >= proof;
 }
 
-namespace
+bool Slices::write_code(std::uintptr_t pc, unsigned char byte)
 {
-
-bool write_code(std::uintptr_t pc, unsigned char byte)
-{
-  auto* start = reinterpret_cast<void*>(pc & ~(page - 1));
-  if (mprotect(start, page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
-    return false;
-  *reinterpret_cast<unsigned char*>(pc) = byte;
-  mprotect(start, page, PROT_READ | PROT_EXEC);
+  const std::uintptr_t start = pc & ~(page - 1);
+  if (!writable_.contains(start)) {
+    if (mprotect(reinterpret_cast<void*>(start), page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+      return false;
+    writable_.insert(start);
+  }
+  *reinterpret_cast<volatile unsigned char*>(pc) = byte;
   return true;
 }
 
-} // namespace
-
-// In place of `pause` (f3 90): int3 (cc), and what is left of it does nothing.
-void Slices::set_breakpoint(std::uintptr_t pc)
+// int3 (cc). In place of `pause` (f3 90) it is made up for by doing nothing: what is left of that is none any longer.
+bool Slices::set_breakpoint(std::uintptr_t pc)
 {
-  if (write_code(pc, 0xcc))
-    breakpoints_.insert(pc);
+  const auto* code = reinterpret_cast<const unsigned char*>(pc);
+  if (breakpoints_.contains(pc))
+    return true;
+  unsigned& misses = most_misses_[pc]; // it is a loop that waits, whoever else comes here
+  misses = std::min(std::max(2 * misses, least_misses), most_misses);
+  const Breakpoint point{code[0], code[0] == 0xf3 && code[1] == 0x90, 0, misses};
+  if (!write_code(pc, 0xcc))
+    return false;
+  breakpoints_.emplace(pc, point);
+  return true;
 }
 
 void Slices::clear_breakpoint(std::uintptr_t pc)
 {
-  write_code(pc, 0xf3);
+  write_code(pc, breakpoints_.at(pc).original);
   breakpoints_.erase(pc);
+}
+
+void Slices::step_over(ucontext_t& context, std::uintptr_t pc)
+{
+  finish_step_over(); // another thread's
+  write_code(pc, breakpoints_.at(pc).original);
+  over_ = pc;
+  set_trap_flag(context, true);
+}
+
+void Slices::finish_step_over()
+{
+  if (const std::uintptr_t pc = std::exchange(over_, 0); breakpoints_.contains(pc))
+    write_code(pc, 0xcc);
 }
 
 bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
 {
+  const std::uint64_t begin = engine::BurstMeter::ticks();
+  const auto not_computed = [this, begin] {
+    Thread& thread = *carrier_.running();
+    interrupt(thread);
+    thread.rank.gate.clock.burst_start += engine::BurstMeter::ticks() - begin;
+  };
   if (information.si_code == TRAP_TRACE) {
-    if (!stepping_) { // left over: the runtime was entered with the flag set
+    const bool over = over_ != 0 && !stepping_;
+    finish_step_over();
+    if (!stepping_) { // otherwise left over: the runtime was entered with the flag set
       set_trap_flag(context, false);
+      if (over && !engine::in_runtime_world()) {
+        const engine::Crossing crossing;
+        not_computed();
+      }
       return true;
     }
     if (engine::in_runtime_world()) {
@@ -375,40 +449,116 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
     step(context);
     return true;
   }
-  if (engine::in_runtime_world() || !breakpoints_.contains(pc_of(context) - 1))
+  const std::uintptr_t pc = pc_of(context) - 1;
+  if (engine::in_runtime_world() || !breakpoints_.contains(pc))
     return false;
   engine::Crossing crossing;
+  set_trap_flag(context, false);
   if (stepping_)
     end_steps(context);
   Thread& thread = *carrier_.running();
   const std::uint64_t crossings = thread.rank.gate.crossings;
-  if (uncut(thread, context))
-    return true; // the rest of the instruction does nothing
-  if (thread.passes > 0 && thread.passes_since == crossings) {
-    --thread.passes;
-    return true;
-  }
-  // With the same registers it is still in the same loop and has done nothing but look.
+  on_breakpoint(thread, context, pc);
+  if (thread.rank.gate.crossings == crossings)
+    not_computed();
+  return true;
+}
+
+// Whether the thread has come to a breakpoint with the registers of the last time.
+bool Slices::same_visit(Thread& thread, const ucontext_t& context, bool pause)
+{
   const greg_t* registers = context.uc_mcontext.gregs;
-  const bool idle = std::equal(registers, registers + REG_RIP + 1, thread.at_pause);
-  std::memcpy(thread.at_pause, registers, sizeof thread.at_pause);
+  bool same = std::equal(registers, registers + REG_RIP + 1, thread.at_breakpoint);
+  std::memcpy(thread.at_breakpoint, registers, sizeof thread.at_breakpoint);
+  if (!pause) {
+    const auto* extended = reinterpret_cast<const unsigned char*>(context.uc_mcontext.fpregs);
+    const std::size_t bytes = std::min(extended_bytes(context), state_.extended.size());
+    same = same && thread.extended.size() == bytes && std::memcmp(thread.extended.data(), extended, bytes) == 0;
+    if (!same)
+      thread.extended.assign(extended, extended + bytes);
+  }
+  thread.same_visits = same ? thread.same_visits + 1 : 0;
+  return same;
+}
+
+void Slices::on_breakpoint(Thread& thread, ucontext_t& context, std::uintptr_t pc)
+{
+  const bool pause = breakpoints_.at(pc).pause;
+  if (!pause)
+    context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
+  if (!uncut(thread, context))
+    visit(thread, context, pc);
+  if (!pause && breakpoints_.contains(pc))
+    step_over(context, pc);
+}
+
+void Slices::visit(Thread& thread, ucontext_t& context, std::uintptr_t pc)
+{
+  Rank& rank = thread.rank;
+  Breakpoint& point = breakpoints_.at(pc);
+  if (thread.passes > 0 && thread.passes_since == rank.gate.crossings) {
+    --thread.passes;
+    return;
+  }
+  // With the same registers it is still in the same loop and has done nothing but look. If something may have changed since it did
+  // so, it is to look again.
+  const bool same = same_visit(thread, context, point.pause);
+  const std::uint64_t changes = __atomic_load_n(&rank.gate.changes, __ATOMIC_ACQUIRE);
+  const std::uint64_t seen = std::exchange(thread.changes_seen, changes);
+  const bool alone = rank.threads.size() == 1;
+  if (!alone && !point.pause) { // others of the rank may wait for what is done between two visits
+    clear_breakpoint(pc);
+    return;
+  }
+  if (alone && same && seen != changes)
+    return;
   interrupt(thread);
-  umw_args_umw_slice_pause arguments{0, thread.rank.gate.changes, idle};
+  umw_clock& clock = rank.gate.clock;
+  if (!point.pause) {
+    if (!same) {
+      carrier_.pause_burst(rank);
+      carrier_.resume_burst(rank);
+      thread.debt_before = clock.debt_ps;
+      thread.idle = false;
+      if (++point.misses > point.most_misses)
+        clear_breakpoint(pc);
+      return;
+    }
+    if (thread.same_visits < enough_visits)
+      return;
+    point.misses = 0;
+  }
+  if (alone && same) { // it has spun since it came here first
+    clock.debt_ps = std::min<SimTime>(clock.debt_ps, thread.debt_before);
+    clock.burst_start = engine::BurstMeter::ticks();
+  }
+  const bool idle =
+      std::exchange(thread.idle, true) && same; // others may wait for what it has done before it came here
+  umw_args_umw_slice_pause arguments{0, alone ? seen : changes, alone ? idle : same};
   carrier_.request(thread, UMW_OP_umw_slice_pause, &arguments);
-  if (arguments.result == 0) {
+  thread.changes_seen = __atomic_load_n(&rank.gate.changes, __ATOMIC_ACQUIRE); // it looks only now
+  thread.debt_before = clock.debt_ps;
+  if (arguments.result == 0)
     thread.let_go = 0;
+  else
+    let_go(thread, pc);
+  carrier_.deliver_pending(thread, &context);
+}
+
+// It is to go on for a while. A loop without `pause` may be one that counts in memory: it is watched from the beginning again.
+void Slices::let_go(Thread& thread, std::uintptr_t pc)
+{
+  if (const auto point = breakpoints_.find(pc);
+      point != breakpoints_.end() && !point->second.pause && !carrier_.cpu().measured()) {
+    clear_breakpoint(pc);
   } else if (!carrier_.cpu().measured() && thread.let_go < most_counted) {
     thread.passes = std::min(first_passes << std::min(thread.let_go, 16U), most_passes);
-    thread.passes_since = crossings;
+    thread.passes_since = thread.rank.gate.crossings;
     ++thread.let_go;
-  } else {
-    const std::uintptr_t pc = pc_of(context) - 1;
+  } else if (breakpoints_.contains(pc)) {
     clear_breakpoint(pc);
     lifted_.push_back(pc);
-    context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
   }
-  carrier_.deliver_pending(thread, &context);
-  return true;
 }
 
 } // namespace umwelt::world

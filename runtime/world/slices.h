@@ -5,8 +5,11 @@
 // at memory until somebody else changes it. The two are told apart by letting it go on one instruction at a time (the trap flag):
 //  - a loop that executes `pause` waits: that is what the instruction is for. It is replaced by a breakpoint in the rank's own
 //    copy of the code, and from then on the loop is a loop of polls and recognised at once;
-//  - code that comes back to the same instruction with the same registers, again and again, cannot go anywhere by itself.
-// Such a thread is a thread that polls: it is blocked until something can have changed, and the time it spun is not charged.
+//  - code that comes back to the same instruction with the same registers, again and again, cannot go anywhere by itself. The first
+//    instruction of its loop becomes a breakpoint, too; if others than waiting threads come there too often, it is taken away.
+// Such a thread is a thread that polls: it is blocked until something can have changed, and the time it spun is not charged. What it
+// did between its last call and the first tick that found it there is taken for spinning, once for each loop: from then on
+// it is known to the instruction when it came there.
 // Everything else computes: it is cut after a quantum, what it computed becomes simulated time, and others run.
 //
 // A loop that changes nothing but memory, always with the same flags, is taken for one that spins, and one with `pause` may
@@ -17,6 +20,7 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -64,6 +68,13 @@ private:
   };
 
   [[nodiscard]] bool uncut(const Thread& thread, const ucontext_t& context) const;
+  struct Breakpoint {
+    unsigned char original;
+    bool pause;      // in place of one, which need not be made up for
+    unsigned misses; // visits in a row by threads that did not wait
+    unsigned most_misses;
+  };
+
   void begin_watch(Thread& thread);
   void begin_steps(Thread& thread, ucontext_t& context);
   void end_steps(ucontext_t& context);
@@ -75,8 +86,15 @@ private:
   void park(Thread& thread, ucontext_t& context);
   void cut(Thread& thread, ucontext_t& context);
   [[nodiscard]] bool waits(std::uintptr_t pc);
-  void set_breakpoint(std::uintptr_t pc);
+  bool set_breakpoint(std::uintptr_t pc);
   void clear_breakpoint(std::uintptr_t pc);
+  bool write_code(std::uintptr_t pc, unsigned char byte);
+  void on_breakpoint(Thread& thread, ucontext_t& context, std::uintptr_t pc);
+  void visit(Thread& thread, ucontext_t& context, std::uintptr_t pc);
+  bool same_visit(Thread& thread, const ucontext_t& context, bool pause);
+  void let_go(Thread& thread, std::uintptr_t pc);
+  void step_over(ucontext_t& context, std::uintptr_t pc);
+  void finish_step_over();
 
   Carrier& carrier_;
   std::uint64_t trap_entry_ = 0; // TSC ticks from an instruction to the handler of its trap
@@ -84,15 +102,19 @@ private:
   timer_t timer_{};
   const unsigned ticks_per_quantum_;
   std::vector<Range> protected_;
-  std::unordered_set<std::uintptr_t> breakpoints_; // where a `pause` was
-  std::unordered_set<std::uintptr_t> known_;       // instructions of loops that have waited
-  std::vector<std::uintptr_t> lifted_;             // until the next tick
+  std::unordered_map<std::uintptr_t, Breakpoint> breakpoints_;
+  std::unordered_map<std::uintptr_t, unsigned> most_misses_;
+  std::unordered_set<std::uintptr_t> writable_; // pages of code
+  std::uintptr_t over_ = 0;                     // where a breakpoint is away while its instruction is executed
+  std::unordered_set<std::uintptr_t> known_;    // instructions of loops that have waited
+  std::vector<std::uintptr_t> lifted_;          // until the next tick
 
   bool stepping_ = false;
   Thread* watched_ = nullptr; // the one that steps, or did last
   unsigned steps_ = 0;
   unsigned periods_ = 0;
   std::uint64_t steps_begin_ = 0; // TSC
+  std::uint64_t seen_ = 0;        // changes of the gate, then
   State state_{};
   std::vector<std::uintptr_t> loop_; // instructions since state_, once round
   std::uintptr_t anchor_ = 0;        // of a loop that is found out: the first of them
