@@ -361,7 +361,7 @@ bool umw_timer_fd_wait(int fd)
     return true;
   const unsigned final = umw_interruptions.final;
   struct pollfd descriptor = {fd, POLLIN, 0};
-  for (uint64_t seen = umw_gate->wakes; UMW_REAL(poll)(&descriptor, 1, 0) == 0; seen = umw_gate->wakes) {
+  for (uint64_t seen = umw_gate->wakes; UMW_REAL(poll)(&descriptor, 1, 0) <= 0; seen = umw_gate->wakes) {
     umw_test_cancel();
     ++umw_descriptor_waiters;
     umw_thread_wait(seen, -1);

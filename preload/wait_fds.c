@@ -37,7 +37,10 @@ static int wait_unmasked(look look_now, void* call, int64_t duration_ps)
   for (;;) {
     const uint64_t seen = umw_gate->wakes; /* from before the look, see threads.c */
     umw_test_cancel();
-    const int result = look_now(call);
+    int result;
+    do
+      result = look_now(call);
+    while (result < 0 && errno == EINTR); /* Umwelt's own signals (runtime/world/slices.h): those of the rank are simulated */
     if (result != 0 || duration_ps == 0)
       return result;
     int64_t left = -1;

@@ -353,6 +353,9 @@ public:
   {
     if (keeper_.get() < 0)
       return;
+    for (const Rank& rank : ranks_) // first: one that is about to execute the wrapper has no mark yet
+      if (rank.pid > 0 && !rank.ended)
+        ::kill(rank.pid, SIGKILL);
     kill_marked(listener_.name());
     for (const Rank& rank : ranks_)
       if (rank.pid > 0 && !rank.ended)

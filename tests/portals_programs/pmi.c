@@ -60,6 +60,7 @@ int main(int argc, char** argv)
 
   /* a put that is refused leaves the space as it was */
   memset(text, 'v', sizeof text - 1);
+  text[sizeof text - 1] = '\0';
   snprintf(line, sizeof line, "cmd=put kvsname=%s key=long-%d value=%s%s\n", job_space, job_rank, text, text);
   EXPECT(strstr(job_ask(line), "rc=-1"));
   snprintf(line, sizeof line, "cmd=put kvsname=%s key=fits-%d value=%s\n", job_space, job_rank, text);
