@@ -67,9 +67,9 @@ umw_high_memory make()
     // The kernel fills gaps above before it goes below.
     for (const Gap& gap : gaps_above(begin + bytes))
       reserve(reinterpret_cast<void*>(gap.begin), gap.end - gap.begin, MAP_FIXED_NOREPLACE);
-    return {begin, begin + bytes, 0, 0, 0, -1};
+    return {begin, begin + bytes, 0, 0, 0, 0, -1};
   }
-  return {0, 0, 0, 0, 0, -1};
+  return {0, 0, 0, 0, 0, 0, -1};
 }
 
 } // namespace
@@ -101,7 +101,7 @@ void share_high_memory()
     return;
   }
   room.file = file;
-  room.file_begin = room.shared_next = room.next;
+  room.file_begin = room.shared_begin = room.shared_next = room.next;
   room.next += bytes;
   room.shared_end = room.next;
 }
@@ -118,6 +118,7 @@ void take_high_memory(unsigned index, unsigned count)
   }
   const std::size_t share = bytes / count & ~(page - 1);
   room.shared_next += index * share;
+  room.shared_begin = room.shared_next;
   room.shared_end = room.shared_next + share;
 }
 

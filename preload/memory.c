@@ -42,7 +42,9 @@ static void* take_shared(void* hint, size_t size, int protection, int flags)
       protection != (PROT_READ | PROT_WRITE) || (flags & ~MAP_NORESERVE) != (MAP_PRIVATE | MAP_ANONYMOUS))
     return NULL;
   const uintptr_t wanted = page_up((uintptr_t)hint);
-  if (wanted >= room->file_begin && wanted < room->shared_next) /* where something has been: it may be free again */
+  unsigned char resident;
+  if (wanted >= room->shared_begin && wanted < room->shared_next && mincore((void*)wanted, PAGE, &resident) != 0)
+    /* unmapped: the kernel puts it there */
     return NULL;
   struct umw_shared_range* range = umw_gate->shared;
   while (range->end != 0)

@@ -108,7 +108,8 @@ typedef bool (*umw_deliver_pending)(void* context);
  * are of a memory file that the runtime has mapped at the same place. */
 struct umw_high_memory {
   uintptr_t next, end;
-  uintptr_t shared_next, shared_end; /* likewise, of this cell's share of the file */
+  uintptr_t shared_next, shared_end; /* likewise, of this cell's share of the file, */
+  uintptr_t shared_begin;            /* which begins here */
   uintptr_t file_begin;              /* address of the file's first byte */
   int file;                          /* its descriptor */
 };
