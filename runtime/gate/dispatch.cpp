@@ -137,6 +137,26 @@ static_assert(sizeof operations / sizeof *operations == UMW_OP_COUNT);
 
 } // namespace
 
+namespace
+{
+
+// Where computing takes no time, calls that take none either must not keep the others from running for ever: a loop of try-locks, say. So
+// many of them take as long as that many clock reads.
+constexpr unsigned most_calls_at_once = 10'000;
+
+void let_time_pass(Rank& rank, job::PollState& poll)
+{
+  engine::Scheduler& scheduler = rank.job.scheduler();
+  poll.at_once = poll.date == scheduler.now() ? poll.at_once + 1 : 0;
+  poll.date = scheduler.now();
+  if (poll.at_once < most_calls_at_once || rank.gate.stays != 0)
+    return;
+  poll.at_once = 0;
+  scheduler.sleep(most_calls_at_once * rank.gate.clock.read_cost_ps);
+}
+
+} // namespace
+
 bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured)
 {
   const Operation& called = operations[operation];
@@ -166,6 +186,8 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   if (rank.job.traces_calls()) [[unlikely]]
     rank.job.trace_call(rank, called.name);
   called.serve(rank, arguments);
+  if (!rank.job.cpu().measured() && rank.phase == Rank::Phase::running)
+    let_time_pass(rank, thread.poll);
   // A cell makes a new thread when the one that asks for it goes on.
   const bool waited = thread.actor->take_waited() && operation != UMW_OP_umw_thread_create;
   return (waited || called.starts) && !rank.loading() && rank.gate.stays == 0;

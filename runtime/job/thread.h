@@ -35,6 +35,8 @@ struct PollState {
   bool calls = false;      // ... in a loop with calls
   bool let_go = false;     // ... and woken because nothing else was left to happen
   bool acted = false;      // it has made a call that does something since it last made one that tells nothing
+  SimTime date = -1;       // of its last call
+  unsigned at_once = 0;    // calls at that date
 };
 
 struct Thread {

@@ -209,6 +209,7 @@ void Slices::begin_steps(Thread& thread, ucontext_t& context)
   watched_ = &thread;
   steps_ = periods_ = pauses_ = 0;
   anchor_ = 0;
+  anchored_ = false;
   steps_begin_ = engine::BurstMeter::ticks();
   seen_ = __atomic_load_n(&thread.rank.gate.changes, __ATOMIC_ACQUIRE);
   carrier_.pause_burst(watched_->rank);
@@ -244,6 +245,12 @@ bool Slices::as_remembered(const ucontext_t& context) const
          std::memcmp(state_.extended.data(), context.uc_mcontext.fpregs, state_.extended_bytes) == 0;
 }
 
+bool Slices::is_below_remembered(const ucontext_t& context) const
+{
+  const greg_t* now = context.uc_mcontext.gregs;
+  return std::lexicographical_compare(now, now + REG_RIP, state_.registers, state_.registers + REG_RIP);
+}
+
 void Slices::step(ucontext_t& context)
 {
   Thread& thread = *carrier_.running();
@@ -266,12 +273,16 @@ void Slices::step(ucontext_t& context)
     if (++periods_ < std::clamp(enough_steps / length, least_proof, proof))
       return;
     periods_ = proof;
-    anchor_ = std::min(pc, *std::min_element(loop_.begin(), loop_.end()));
-    if (pc == anchor_)
+    if (anchored_) {
       park(thread, context);
-    return;
+      return;
+    }
+    anchor_ = std::min(pc, *std::min_element(loop_.begin(), loop_.end()));
   }
-  if (pc == anchor_) { // where in its loop a tick happened to find it must not show
+  // Where in its loop a tick happened to find it must not show. It may come to the anchor more than once each time round (as who looks at
+  // several variables in turn does): the one with the lowest registers counts.
+  if (pc == anchor_ && (!anchored_ || is_below_remembered(context))) {
+    anchored_ = true;
     remember(context);
     periods_ = proof - 1;
   }

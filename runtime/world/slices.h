@@ -81,6 +81,7 @@ private:
   void step(ucontext_t& context);
   void remember(const ucontext_t& context);
   [[nodiscard]] bool as_remembered(const ucontext_t& context) const;
+  [[nodiscard]] bool is_below_remembered(const ucontext_t& context) const;
   void measure_trap();
   void interrupt(Thread& thread);
   void park(Thread& thread, ucontext_t& context);
@@ -118,6 +119,7 @@ private:
   State state_{};
   std::vector<std::uintptr_t> loop_; // instructions since state_, once round
   std::uintptr_t anchor_ = 0;        // of a loop that is found out: the first of them
+  bool anchored_ = false;            // state_ is one of those in which it comes there
   std::uintptr_t pause_ = 0;         // the last `pause` met, and how often
   unsigned pauses_ = 0;
 };
