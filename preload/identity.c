@@ -28,8 +28,9 @@ UMW_PUBLIC int personality(unsigned long persona)
   if (!umw_gate)
     return UMW_REAL(personality)(persona);
   const unsigned long real = (unsigned long)UMW_REAL(personality)(0xffffffff);
-  const unsigned long before =
-      changed ? set : umw_gate->same_addresses ? real | ADDR_NO_RANDOMIZE : real & ~(unsigned long)ADDR_NO_RANDOMIZE;
+  const unsigned long before = changed                    ? set
+                               : umw_gate->same_addresses ? real | ADDR_NO_RANDOMIZE
+                                                          : real & ~(unsigned long)ADDR_NO_RANDOMIZE;
   if (persona != 0xffffffff) {
     set = persona;
     changed = true;

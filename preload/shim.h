@@ -95,7 +95,8 @@ void umw_test_cancel(void);      /* ends the calling thread if it was cancelled:
 
 /* threads.c: id of a thread of the rank in the simulated world; 0: it has ended, -1: there is none */
 int umw_thread_id(unsigned long thread);
-int umw_live_threads(int* tids, int most); /* ids of those that have not ended, the main thread's first; returns how many */
+int umw_live_threads(int* tids,
+                     int most); /* ids of those that have not ended, the main thread's first; returns how many */
 
 /* task_folder.c: the path of a folder with an entry for each thread of the rank; false: it does not fit */
 bool umw_task_folder(char* folder, size_t size);

@@ -40,7 +40,8 @@ static int wait_unmasked(look look_now, void* call, int64_t duration_ps)
     int result;
     do
       result = look_now(call);
-    while (result < 0 && errno == EINTR); /* Umwelt's own signals (runtime/world/slices.h): those of the rank are simulated */
+    while (result < 0 &&
+           errno == EINTR); /* Umwelt's own signals (runtime/world/slices.h): those of the rank are simulated */
     if (result != 0 || duration_ps == 0)
       return result;
     int64_t left = -1;

@@ -162,7 +162,7 @@ struct umw_gate {
   umw_deliver_pending deliver_pending; /* likewise */
   struct umw_high_memory* high_memory; /* of the process that carries the rank */
   struct umw_shared_range shared[UMW_SHARED_RANGES];
-  void* runtime;                       /* the runtime's own */
+  void* runtime; /* the runtime's own */
 };
 
 #ifdef __cplusplus

@@ -64,8 +64,9 @@ private:
           fmt::format("{}", ranks()), "Leave --cells 0 out: the ranks are then spread over processes (cells).");
     if (!alone_.empty() && ranks() > 1)
       throw UsageError("--cells 0", "programs whose ranks can share a process",
-                       fmt::format("{} ranks, {} of them of {}, which {}", ranks(), ranks_of(program_of_rank_[alone_.front()]),
-                                   program_of(alone_.front()).name, program_of(alone_.front()).alone),
+                       fmt::format("{} ranks, {} of them of {}, which {}", ranks(),
+                                   ranks_of(program_of_rank_[alone_.front()]), program_of(alone_.front()).name,
+                                   program_of(alone_.front()).alone),
                        "Leave --cells 0 out: each of these ranks then gets a process (cell) of its own.");
   }
 

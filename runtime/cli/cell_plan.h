@@ -14,8 +14,8 @@ namespace umwelt::cli
 {
 
 struct CellProgram {
-  std::string name;   // for messages
-  std::string alone;  // why each rank needs a process for itself, as in "program NAME ...", if it does
+  std::string name;  // for messages
+  std::string alone; // why each rank needs a process for itself, as in "program NAME ...", if it does
 };
 
 struct CellPlan {

@@ -48,8 +48,9 @@ void check_name(const std::string& word)
 
 bool is_run(std::string_view word)
 {
-  return std::any_of(subcommands.begin(), subcommands.end(),
-                     [word](const Subcommand& known) { return known.name == word && known.kind == Command::Kind::run; });
+  return std::any_of(subcommands.begin(), subcommands.end(), [word](const Subcommand& known) {
+    return known.name == word && known.kind == Command::Kind::run;
+  });
 }
 
 Command parse_run_command(std::span<const std::string> arguments, const Lookup& environment)

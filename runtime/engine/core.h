@@ -37,7 +37,9 @@ protected:
 class Core
 {
 public:
-  explicit Core(Scheduler& scheduler, Neighbours* neighbours = nullptr) : scheduler_(scheduler), neighbours_(neighbours) {}
+  explicit Core(Scheduler& scheduler, Neighbours* neighbours = nullptr) : scheduler_(scheduler), neighbours_(neighbours)
+  {
+  }
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 

@@ -56,7 +56,8 @@ constexpr bool only_looks(std::uint32_t operation)
 {
   return operation == UMW_OP_PtlEQGet || operation == UMW_OP_PtlEQPoll || operation == UMW_OP_PtlCTGet ||
          operation == UMW_OP_PtlAtomicSync || operation == UMW_OP_PtlNIAtomicSync || operation == UMW_OP_umw_yield ||
-         operation == UMW_OP_umw_look_again || operation == UMW_OP_umw_slice_park || operation == UMW_OP_umw_slice_pause;
+         operation == UMW_OP_umw_look_again || operation == UMW_OP_umw_slice_park ||
+         operation == UMW_OP_umw_slice_pause;
 }
 
 // Where the thread was interrupted rather than calling.

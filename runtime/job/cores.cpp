@@ -31,7 +31,8 @@ private:
   bool pull(engine::Core& core)
   {
     const auto number = static_cast<unsigned>(
-        std::find_if(cores_.begin(), cores_.end(), [&core](const auto& own) { return own.get() == &core; }) - cores_.begin());
+        std::find_if(cores_.begin(), cores_.end(), [&core](const auto& own) { return own.get() == &core; }) -
+        cores_.begin());
     std::vector<engine::Core*> busier;
     for (const auto& other : cores_)
       if (other && other->load() >= core.load() + 2)

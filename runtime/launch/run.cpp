@@ -100,21 +100,23 @@ job::Environment base_environment(const cli::AppContext& program, const Installa
 }
 
 // What the program's MPI library is to be told.
-void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, std::size_t index, const Installation& installation,
-                      std::vector<std::string>& notes)
+void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, std::size_t index,
+                      const Installation& installation, std::vector<std::string>& notes)
 {
   const std::vector<std::string> needed = sonames(plan.program);
   fs::path mpi;
   for (const loader::Library& library : plan.program.libraries)
     if (library.name.starts_with("libmpi.so."))
       mpi = library.path;
-  if (const auto oshmem = std::find_if(needed.begin(), needed.end(), [](const std::string& name) { return name.starts_with("liboshmem."); });
+  if (const auto oshmem = std::find_if(needed.begin(), needed.end(),
+                                       [](const std::string& name) { return name.starts_with("liboshmem."); });
       oshmem != needed.end())
-    throw loader::Refusal(
-        loader::Refusal::Kind::not_runnable,
-        fmt::format("{}: expected an OpenSHMEM library over Portals 4 (libsma of Sandia OpenSHMEM), got Open MPI's ({}), which needs a UCX with a "
-                    "network of its own. Next step: build the program with oshcc of Sandia OpenSHMEM (runtime/portals/OPENSHMEM.md)",
-                    plan.program.path, *oshmem));
+    throw loader::Refusal(loader::Refusal::Kind::not_runnable,
+                          fmt::format("{}: expected an OpenSHMEM library over Portals 4 (libsma of Sandia OpenSHMEM), "
+                                      "got Open MPI's ({}), which needs a UCX with a "
+                                      "network of its own. Next step: build the program with oshcc of Sandia OpenSHMEM "
+                                      "(runtime/portals/OPENSHMEM.md)",
+                                      plan.program.path, *oshmem));
   const std::vector<cli::Setting> mca = cli::mca_of_program(options, index);
   if (cli::is_open_mpi(needed)) {
     const cli::OpenMpiSetup setup = cli::set_up_open_mpi(
@@ -175,11 +177,12 @@ void plan_executions(job::Plan& plan, std::span<const Execution> executions, con
     job::add_launcher_variables(environment, {});
     auto same = std::find_if(known.begin(), known.end(), [&](const Known& k) {
       return k.context == context && k.execution->argv == execution.argv && k.execution->name == execution.name &&
-             k.execution->folder == execution.folder &&
-             k.execution->same_addresses == execution.same_addresses && k.environment == environment;
+             k.execution->folder == execution.folder && k.execution->same_addresses == execution.same_addresses &&
+             k.environment == environment;
     });
     if (same == known.end()) {
-      same = known.insert(known.end(), {&execution, std::move(environment), context, static_cast<unsigned>(plan.programs.size())});
+      same = known.insert(known.end(),
+                          {&execution, std::move(environment), context, static_cast<unsigned>(plan.programs.size())});
       plan.programs.push_back(plan_execution(plan.options, context, execution, installation, notes));
     }
     plan.program_of_rank[execution.rank] = same->program;
@@ -289,7 +292,8 @@ bool needs_wrapper_run(const job::ProgramPlan& plan)
 }
 
 // Of all ranks whose program is one; empty if there are none.
-Wrappers run_wrappers_of(const cli::RunOptions& options, std::span<const job::ProgramPlan> plans, const Installation& installation)
+Wrappers run_wrappers_of(const cli::RunOptions& options, std::span<const job::ProgramPlan> plans,
+                         const Installation& installation)
 {
   if (std::none_of(plans.begin(), plans.end(), needs_wrapper_run))
     return {};
@@ -322,7 +326,8 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
   const Wrappers wrappers = run_wrappers_of(options, plans, installation);
   if (wrappers.executions.empty() && std::any_of(plans.begin(), plans.end(), needs_wrapper_run)) {
     if (wrappers.exit_code == cli::exit_code::ok)
-      note(options, "nothing to simulate: no wrapper (script, env and the like) executed a program that takes part in a job");
+      note(options,
+           "nothing to simulate: no wrapper (script, env and the like) executed a program that takes part in a job");
     return wrappers.exit_code;
   }
   const bool first_is_wrapped = !wrappers.executions.empty() && wrappers.executions.front().rank == 0;
@@ -333,8 +338,9 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
   const std::vector<std::string>& first_argv =
       first_is_wrapped ? wrappers.executions.front().argv : plans.front().program.argv;
   const bool fixed = options.cpu.kind == cli::CpuPolicy::Kind::none || options.cpu.kind == cli::CpuPolicy::Kind::fixed;
-  const bool same_addresses = options.same_addresses || std::any_of(wrappers.executions.begin(), wrappers.executions.end(),
-                                                                    [](const Execution& e) { return e.same_addresses; });
+  const bool same_addresses =
+      options.same_addresses || std::any_of(wrappers.executions.begin(), wrappers.executions.end(),
+                                            [](const Execution& e) { return e.same_addresses; });
   throw std::runtime_error(restart({arguments, pack(wrappers)}, first_argv, fixed || same_addresses));
 }
 

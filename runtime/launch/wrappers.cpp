@@ -50,8 +50,8 @@ namespace
 
 constexpr auto shells = std::to_array<std::string_view>(
     {"sh", "ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "ksh93", "mksh", "posh", "tcsh", "yash", "zsh"});
-constexpr auto tools = std::to_array<std::string_view>({"chrt", "env", "ionice", "nice", "nohup", "numactl", "prlimit", "setarch", "setsid",
-                                                        "stdbuf", "taskset", "time", "timeout"});
+constexpr auto tools = std::to_array<std::string_view>({"chrt", "env", "ionice", "nice", "nohup", "numactl", "prlimit",
+                                                        "setarch", "setsid", "stdbuf", "taskset", "time", "timeout"});
 // A program that is linked to one of these takes part in a job.
 constexpr auto job_libraries = std::to_array<std::string_view>(
     {"libmpi", "liboshmem.", "libpmi.", "libpmi2.", "libpmix.", "libportals.", "libsma.", "libshmem."});
@@ -191,8 +191,8 @@ std::optional<Question> receive_question(int listener)
   socklen_t length = sizeof asker;
   const timeval patience{10, 0};
   umw_wrapper_head head{};
-  if (connection < 0 || getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &asker, &length) != 0 || asker.uid != getuid() ||
-      setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
+  if (connection < 0 || getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &asker, &length) != 0 ||
+      asker.uid != getuid() || setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
       !receive_head(connection, head, question.streams))
     return std::nullopt;
   question.asker = asker.pid;
@@ -329,7 +329,8 @@ enum KeeperOrder : char { answer = 'a', leave = 'l' };
     const bool late = kind.in_jobs && !kind.wrapper;
     if (late)
       fmt::print(stderr,
-                 "umwelt: rank {}: {}: expected its wrapper to execute one program of the job, got another one. Next step: a run of "
+                 "umwelt: rank {}: {}: expected its wrapper to execute one program of the job, got another one. Next "
+                 "step: a run of "
                  "its own for each\n",
                  question->rank, question->file);
     question->answer(late ? umw_wrapper_refused : umw_wrapper_native);
@@ -374,8 +375,9 @@ public:
         start(started_++);
       if (!await(deadline))
         return {{}, timed_out(*timeout)};
-      if (const auto failed = std::find_if(ranks_.begin(), ranks_.end(),
-                                           [](const Rank& rank) { return rank.ended && rank.code != 0 && !rank.execution; });
+      if (const auto failed =
+              std::find_if(ranks_.begin(), ranks_.end(),
+                           [](const Rank& rank) { return rank.ended && rank.code != 0 && !rank.execution; });
           failed != ranks_.end()) {
         fmt::print(stderr, "umwelt: the wrapper of rank {} ended with exit code {} before it executed a program\n",
                    starts_[static_cast<std::size_t>(failed - ranks_.begin())].rank, failed->code);
@@ -517,10 +519,11 @@ private:
       return;
     }
     if (rank.execution)
-      throw loader::Refusal(loader::Refusal::Kind::not_runnable,
-                            fmt::format("{}: expected the wrapper of rank {} to execute one program, got a second one beside {}. Next "
-                                        "step: a run of its own for each",
-                                        question.file, wrapper.rank, rank.execution->argv.front()));
+      throw loader::Refusal(
+          loader::Refusal::Kind::not_runnable,
+          fmt::format("{}: expected the wrapper of rank {} to execute one program, got a second one beside {}. Next "
+                      "step: a run of its own for each",
+                      question.file, wrapper.rank, rank.execution->argv.front()));
     Execution execution;
     execution.rank = wrapper.rank;
     execution.wrapper = rank.pid;
@@ -569,19 +572,23 @@ private:
     for (std::size_t i = 0; i < ranks_.size(); ++i)
       if (!ranks_[i].execution && !ranks_[i].ended)
         ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", starts_[i].rank);
-    fmt::print(stderr, "umwelt: --timeout: {} s are over, and the wrappers of these ranks have not executed a program yet: {}\n", seconds,
-               ranks);
+    fmt::print(
+        stderr,
+        "umwelt: --timeout: {} s are over, and the wrappers of these ranks have not executed a program yet: {}\n",
+        seconds, ranks);
     return cli::exit_code::timeout;
   }
 
   [[noreturn]] void refuse_partial() const
   {
-    const auto idle = std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.pid > 0 && rank.ended; });
-    throw loader::Refusal(loader::Refusal::Kind::not_runnable,
-                          fmt::format("{}: expected the wrapper of every rank to execute a program, got none from that of rank {}. Next "
-                                      "step: fewer ranks (-np), or a program for all of them",
-                                      fmt::join(starts_.front().program.argv, " "),
-                                      starts_[static_cast<std::size_t>(idle - ranks_.begin())].rank));
+    const auto idle =
+        std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.pid > 0 && rank.ended; });
+    throw loader::Refusal(
+        loader::Refusal::Kind::not_runnable,
+        fmt::format("{}: expected the wrapper of every rank to execute a program, got none from that of rank {}. Next "
+                    "step: fewer ranks (-np), or a program for all of them",
+                    fmt::join(starts_.front().program.argv, " "),
+                    starts_[static_cast<std::size_t>(idle - ranks_.begin())].rank));
   }
 
   std::vector<WrapperStart> starts_;

@@ -16,8 +16,8 @@ int main(void)
   void* const small = malloc(100);
   void* const large = malloc(10 << 20);
   printf("%s: main %p, variable %p, small %p, large %p, heap %p (%s), library %p, stack %p\n",
-         (personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0 ? "same" : "random", (void*)main, (void*)&variable, small, large, heap,
-         heap > (void*)&variable ? "above" : "below", (void*)printf, (void*)&local);
+         (personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0 ? "same" : "random", (void*)main, (void*)&variable, small,
+         large, heap, heap > (void*)&variable ? "above" : "below", (void*)printf, (void*)&local);
   free(small);
   free(large);
   return heap == MAP_FAILED;

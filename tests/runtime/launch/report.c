@@ -19,7 +19,8 @@ int main(int argc, char** argv)
     line[0] = '\0';
   line[strcspn(line, "\n")] = '\0';
   const char* value = getenv("WRAPPED");
-  printf("rank %d of %d: %s in %s, WRAPPED=%s, stdin '%s'\n", rank, sum, argv[0], basename(folder), value ? value : "", line);
+  printf("rank %d of %d: %s in %s, WRAPPED=%s, stdin '%s'\n", rank, sum, argv[0], basename(folder), value ? value : "",
+         line);
   fprintf(stderr, "rank %d to stderr\n", rank);
   MPI_Finalize();
   return argc > 1 ? atoi(argv[1]) : 0;
