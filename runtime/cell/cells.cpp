@@ -83,7 +83,7 @@ Cells::~Cells()
       close(cell.report);
 }
 
-void Cells::start(const std::function<void(unsigned)>& body)
+void Cells::start(const std::function<void(unsigned)>& body, bool share_memory)
 {
   runtimes_doorbell = &board_.doorbell();
   struct sigaction action {
@@ -94,7 +94,8 @@ void Cells::start(const std::function<void(unsigned)>& body)
   ::signal(report_signal(), SIG_IGN); // until a cell can answer
   std::fflush(nullptr);               // or each would write it once more
   const pid_t runtime = getpid();
-  loader::share_high_memory();
+  if (share_memory)
+    loader::share_high_memory();
   for (unsigned i = 0; i < count(); ++i) {
     State& cell = cells_[i];
     cell.report = memfd_create("umwelt-report", MFD_CLOEXEC);

@@ -27,8 +27,9 @@ public:
   Cells& operator=(const Cells&) = delete;
 
   // Forks the cells; each calls `body` with its number, which does not return. They end with the thread that calls this. Throws
-  // std::system_error.
-  void start(const std::function<void(unsigned cell)>& body);
+  // std::system_error. `share_memory`: large memory of ranks is shared with this process where possible, and so at different addresses in
+  // each cell (loader/high_memory.h).
+  void start(const std::function<void(unsigned cell)>& body, bool share_memory = true);
   // Ends them at once.
   void stop();
 

@@ -281,20 +281,24 @@ void Job::start_cells()
   std::vector<std::vector<cell::CellProcess::Seat>> seats(plan_.cells.size());
   for (const auto& rank : ranks_)
     seats[rank->carrier].push_back({&rank->world, *cells_->take_slot(rank->carrier)});
-  cells_->start([this, &seats](unsigned index) {
-    for (const auto& rank : ranks_) {
-      rank->pmi->keep(rank->carrier == index ? PmiSocket::End::of_rank : PmiSocket::End::none);
-      if (rank->carrier != index)
-        for (const int fd : rank->gate.standard_fds)
-          close(fd);
-    }
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = std::min<rlim_t>(plan_.descriptors * plan_.cells[index].size(), limit.rlim_max);
-    setrlimit(RLIMIT_NOFILE, &limit);
-    cell::CellProcess process(*cells_, index, cpu_, plan_.process_argv);
-    process.run(seats[index], plan_.options.quantum);
-  });
+  const bool same_addresses =
+      std::any_of(plan_.programs.begin(), plan_.programs.end(), [](const ProgramPlan& p) { return p.same_addresses; });
+  cells_->start(
+      [this, &seats](unsigned index) {
+        for (const auto& rank : ranks_) {
+          rank->pmi->keep(rank->carrier == index ? PmiSocket::End::of_rank : PmiSocket::End::none);
+          if (rank->carrier != index)
+            for (const int fd : rank->gate.standard_fds)
+              close(fd);
+        }
+        rlimit limit{};
+        getrlimit(RLIMIT_NOFILE, &limit);
+        limit.rlim_cur = std::min<rlim_t>(plan_.descriptors * plan_.cells[index].size(), limit.rlim_max);
+        setrlimit(RLIMIT_NOFILE, &limit);
+        cell::CellProcess process(*cells_, index, cpu_, plan_.process_argv);
+        process.run(seats[index], plan_.options.quantum);
+      },
+      !same_addresses);
   // Container runtimes and security modules may forbid it.
   std::uint32_t version = 0;
   if (!portals::Memory(cells_->pid(0)).read(&version, &plan_, sizeof version))
