@@ -65,27 +65,6 @@ std::string search_path(const std::string& name, const std::string& path, const 
       fmt::format("{}: no such program in PATH ({}). Next step: give its path, for example ./{}", name, path, name));
 }
 
-std::string locate(const std::string& name, const std::vector<std::string>& environment, const std::string& folder,
-                   const std::string& own_programs)
-{
-  if (name.find('/') == std::string::npos)
-    return search_path(name, variable(environment, "PATH"), folder, own_programs);
-  const std::string path = (fs::path(folder) / name).lexically_normal();
-  struct stat status {
-  };
-  if (stat(path.c_str(), &status) != 0)
-    throw Refusal(Refusal::Kind::not_found, fmt::format("{}: {}. Next step: check the path (looked up from {})", name,
-                                                        std::strerror(errno), folder));
-  if (S_ISDIR(status.st_mode))
-    refuse(fmt::format("{}: expected a program, found a folder", name));
-  if (!S_ISREG(status.st_mode))
-    refuse(fmt::format("{}: expected a program, found something that is not a regular file", name));
-  if (access(path.c_str(), X_OK) != 0)
-    refuse(fmt::format("{}: expected an executable file, found one without execute permission. Next step: chmod +x {}",
-                       name, path));
-  return path;
-}
-
 struct Shebang {
   std::string interpreter;
   std::optional<std::string> argument;
@@ -216,12 +195,33 @@ std::vector<Library> parse_list(const std::string& path, const std::string& outp
 
 } // namespace
 
+std::string locate_program(const std::string& name, const std::vector<std::string>& environment,
+                           const std::string& folder, const std::string& own_programs)
+{
+  if (name.find('/') == std::string::npos)
+    return search_path(name, variable(environment, "PATH"), folder, own_programs);
+  const std::string path = (fs::path(folder) / name).lexically_normal();
+  struct stat status {
+  };
+  if (stat(path.c_str(), &status) != 0)
+    throw Refusal(Refusal::Kind::not_found, fmt::format("{}: {}. Next step: check the path (looked up from {})", name,
+                                                        std::strerror(errno), folder));
+  if (S_ISDIR(status.st_mode))
+    refuse(fmt::format("{}: expected a program, found a folder", name));
+  if (!S_ISREG(status.st_mode))
+    refuse(fmt::format("{}: expected a program, found something that is not a regular file", name));
+  if (access(path.c_str(), X_OK) != 0)
+    refuse(fmt::format("{}: expected an executable file, found one without execute permission. Next step: chmod +x {}",
+                       name, path));
+  return path;
+}
+
 Program find_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
                      const std::string& folder, const std::string& own_programs)
 {
   Program program;
   program.argv = argv;
-  program.path = locate(argv.front(), environment, folder, own_programs);
+  program.path = locate_program(argv.front(), environment, folder, own_programs);
   constexpr int deepest = 5; // scripts of scripts, as Linux allows
   for (int depth = 0; const auto shebang = read_shebang(program.path); ++depth) {
     if (depth == deepest)
@@ -232,7 +232,7 @@ Program find_program(const std::vector<std::string>& argv, const std::vector<std
     words.push_back(depth == 0 ? program.path : program.argv.front());
     words.insert(words.end(), program.argv.begin() + 1, program.argv.end());
     try {
-      program.path = locate(shebang->interpreter, environment, folder, own_programs);
+      program.path = locate_program(shebang->interpreter, environment, folder, own_programs);
     } catch (const Refusal& refusal) {
       throw Refusal(refusal.kind(),
                     fmt::format("{}: script whose interpreter cannot be used: {}", argv.front(), refusal.what()));

@@ -37,6 +37,10 @@ struct Program {
   [[nodiscard]] bool fixed_address() const { return linked_at.end > linked_at.begin; }
 };
 
+// The file that execvp(3) would execute under `name`, be it a script; absolute. Arguments as below. Throws Refusal.
+std::string locate_program(const std::string& name, const std::vector<std::string>& environment,
+                           const std::string& folder, const std::string& own_programs = {});
+
 // `argv`: program name or path and its arguments. The name is looked up as execvp(3) does, with the PATH of
 // `environment` ("NAME=value" strings), relative to `folder`, and at last in `own_programs`. Throws Refusal.
 Program find_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,

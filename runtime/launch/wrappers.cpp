@@ -243,6 +243,7 @@ void remove_traces(std::vector<std::string>& environment, const std::string& lib
 
 // What an execution is.
 struct Kind {
+  std::string file; // what is executed: a script rather than its interpreter
   bool wrapper = false;
   bool in_jobs = false; // takes part in them
   bool refused = false; // cannot be simulated
@@ -269,8 +270,9 @@ public:
     Kind kind;
     remove_traces(environment, library_);
     try {
+      kind.file = loader::locate_program(name, environment, question.folder, own_programs_);
       std::vector<std::string> argv = question.argv;
-      argv.front() = name;
+      argv.front() = kind.file;
       const loader::Program program = loader::find_program(argv, environment, question.folder, own_programs_);
       kind.wrapper = is_wrapper(program);
       kind.in_jobs = takes_part_in_jobs(program);
@@ -529,9 +531,7 @@ private:
     execution.wrapper = rank.pid;
     execution.name = question.argv.front();
     execution.argv = question.argv;
-    auto environment = question.environment;
-    job::set_variable(environment, "PATH", question.path_variable);
-    execution.argv.front() = resolve(question, environment);
+    execution.argv.front() = judge_(question).file;
     remove_traces(question.environment, library_);
     execution.environment = std::move(question.environment);
     execution.folder = question.folder;
@@ -548,22 +548,6 @@ private:
     execution.stand_in = fcntl(question.connection.get(), F_DUPFD, 3); // for the second start
     rank.execution = std::move(execution);
     --running_;
-  }
-
-  // The file that is executed: a script rather than its interpreter.
-  static std::string resolve(const Question& question, const std::vector<std::string>& environment)
-  {
-    if (question.file.find('/') != std::string::npos || !question.searched)
-      return (fs::path(question.folder) / question.file).lexically_normal();
-    const char* path = job::variable(environment, "PATH");
-    for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
-      const std::size_t end = std::min(rest.find(':'), rest.size());
-      const fs::path candidate = fs::path(question.folder) / (end == 0 ? "." : rest.substr(0, end)) / question.file;
-      if (access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate))
-        return candidate.lexically_normal();
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return question.file;
   }
 
   int timed_out(unsigned seconds) const
