@@ -290,8 +290,10 @@ private:
   std::map<std::tuple<std::string, bool, std::string, std::string, std::string>, Kind> known_;
 };
 
-void kill_marked(const std::string& mark)
+// Sends a signal (0: none) to the processes of the wrappers; returns how many there are.
+std::size_t signal_marked(const std::string& mark, int signal)
 {
+  std::size_t count = 0;
   const std::string entry = fmt::format("{}={}:", UMW_WRAPPER_VARIABLE, mark);
   std::error_code error;
   for (const auto& folder : fs::directory_iterator("/proc", error)) {
@@ -301,8 +303,9 @@ void kill_marked(const std::string& mark)
     std::ifstream file(folder.path() / "environ", std::ios::binary);
     const std::string environment{std::istreambuf_iterator<char>(file), {}};
     if (environment.starts_with(entry) || environment.find('\0' + entry) != std::string::npos)
-      ::kill(pid, SIGKILL);
+      count += ::kill(pid, signal) == 0;
   }
+  return count;
 }
 
 enum KeeperOrder : char { answer = 'a', leave = 'l' };
@@ -318,7 +321,7 @@ enum KeeperOrder : char { answer = 'a', leave = 'l' };
     char order = 0;
     if (fds[0].revents != 0) {
       if (read(orders, &order, 1) != 1)
-        kill_marked(listener.name());
+        signal_marked(listener.name(), SIGKILL);
       if (order != answer)
         _exit(0);
       fds.push_back({listener.fd(), POLLIN, 0});
@@ -359,7 +362,7 @@ public:
     for (const Rank& rank : ranks_) // first: one that is about to execute the wrapper has no mark yet
       if (rank.pid > 0 && !rank.ended)
         ::kill(rank.pid, SIGKILL);
-    kill_marked(listener_.name());
+    signal_marked(listener_.name(), SIGKILL);
     for (const Rank& rank : ranks_)
       if (rank.pid > 0 && !rank.ended)
         waitpid(rank.pid, nullptr, 0);
@@ -672,12 +675,15 @@ int finish(const Wrappers& wrappers, std::span<const int> statuses, bool failed)
     int status = 0;
     while (failed && waitpid(execution.wrapper, &status, WNOHANG) == 0) {
       if (Clock::now() > deadline)
-        kill_marked(wrappers.mark);
+        signal_marked(wrappers.mark, SIGKILL);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (!failed && waitpid(execution.wrapper, &status, 0) == execution.wrapper && exit_code == cli::exit_code::ok)
       exit_code = exit_code_of(status);
   }
+  while (failed &&
+         signal_marked(wrappers.mark, Clock::now() > deadline ? SIGKILL : 0) > 0) // what they have left behind
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const char order = leave;
   if (write(wrappers.keeper, &order, 1) != 1)
     fmt::print(stderr, "umwelt: the keeper of the wrappers is gone: {}\n", std::strerror(errno));
@@ -687,7 +693,7 @@ int finish(const Wrappers& wrappers, std::span<const int> statuses, bool failed)
 void kill(const Wrappers& wrappers)
 {
   if (wrappers.keeper >= 0)
-    kill_marked(wrappers.mark);
+    signal_marked(wrappers.mark, SIGKILL);
 }
 
 } // namespace umwelt::launch
