@@ -13,8 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sockios.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "preload/gate/datagram.h"
+#include "preload/sockets.h"
+
+_Noreturn void __chk_fail(void);
 
 static int translate(int fd)
 {
@@ -32,8 +40,13 @@ void umw_standard_streams(void)
 UMW_PUBLIC ssize_t read(int fd, void* buffer, size_t size)
 {
   const int own = translate(fd);
+  struct umw_socket* socket = umw_socket_of(own);
+  if (socket) {
+    struct iovec part = {buffer, size};
+    return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
+  }
   ssize_t result;
-  if (!umw_timer_fd_wait(own))
+  if (!umw_timer_fd_wait(own) || !umw_ready_to_read(own))
     return -1;
   do
     result = UMW_REAL(read)(own, buffer, size);
@@ -44,6 +57,11 @@ UMW_PUBLIC ssize_t read(int fd, void* buffer, size_t size)
 UMW_PUBLIC ssize_t readv(int fd, const struct iovec* parts, int count)
 {
   const int own = translate(fd);
+  struct umw_socket* socket = umw_socket_of(own);
+  if (socket)
+    return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+  if (!umw_ready_to_read(own))
+    return -1;
   ssize_t result;
   do
     result = UMW_REAL(readv)(own, parts, count);
@@ -57,22 +75,39 @@ static ssize_t written(int fd, ssize_t result)
   if (!umw_gate)
     return result;
   umw_pmi_written(fd);
-  ++umw_gate->wakes;
-  if (umw_descriptor_waiters > 0)
-    umw_thread_wake(0);
+  umw_descriptor_written(fd);
   return result;
 }
 
 UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
 {
   const int own = translate(fd);
-  return written(own, UMW_REAL(write)(own, buffer, size));
+  struct umw_socket* socket = umw_socket_of(own);
+  if (socket) {
+    struct iovec part = {(void*)buffer, size};
+    return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
+  }
+  for (size_t done = 0, most;;) {
+    if (!umw_ready_to_write(own, &most))
+      return done > 0 ? (ssize_t)done : -1;
+    const size_t part = size - done < most ? size - done : most;
+    const ssize_t result = written(own, UMW_REAL(write)(own, (const char*)buffer + done, part));
+    if (result < 0)
+      return done > 0 ? (ssize_t)done : result;
+    done += (size_t)result;
+    if (done == size || most == SIZE_MAX)
+      return (ssize_t)done;
+  }
 }
 
 UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
 {
   const int own = translate(fd);
-  return written(own, UMW_REAL(writev)(own, parts, count));
+  struct umw_socket* socket = umw_socket_of(own);
+  if (socket)
+    return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+  size_t most;
+  return umw_ready_to_write(own, &most) ? written(own, UMW_REAL(writev)(own, parts, count)) : -1;
 }
 
 UMW_PUBLIC int close(int fd)
@@ -81,13 +116,14 @@ UMW_PUBLIC int close(int fd)
   umw_timer_fd_closed(own);
   if (own != fd)
     umw_gate->standard_fds[fd] = -1; /* closed for this rank alone */
-  return UMW_REAL(close)(own);
+  return umw_close(own);
 }
 
 UMW_PUBLIC int dup(int fd)
 {
   const int copy = UMW_REAL(dup)(translate(fd));
   umw_timer_fd_copied(fd, copy);
+  umw_note_copied(fd, copy);
   return copy;
 }
 
@@ -96,6 +132,7 @@ UMW_PUBLIC int dup2(int from, int to)
   const int own = translate(to);
   const int result = UMW_REAL(dup2)(translate(from), own);
   umw_timer_fd_copied(from, result);
+  umw_note_copied(from, result);
   return result == own ? to : result;
 }
 
@@ -104,7 +141,100 @@ UMW_PUBLIC int dup3(int from, int to, int flags)
   const int own = translate(to);
   const int result = UMW_REAL(dup3)(translate(from), own, flags);
   umw_timer_fd_copied(from, result);
+  umw_note_copied(from, result);
   return result == own ? to : result;
+}
+
+/* --- fcntl, ioctl; what makes descriptors on which calls may wait ------------------------------------------------------------------- */
+
+static int control(int fd, int command, void* argument)
+{
+  struct umw_socket* socket = umw_socket_of(fd);
+  if (socket && command == F_GETFL)
+    return O_RDWR | (socket->nonblocking ? O_NONBLOCK : 0);
+  if (socket && command == F_SETFL) {
+    socket->nonblocking = ((intptr_t)argument & O_NONBLOCK) != 0;
+    return 0;
+  }
+  const int result = UMW_REAL(fcntl)(fd, command, argument);
+  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
+    umw_timer_fd_copied(fd, result);
+    umw_note_copied(fd, result);
+  }
+  return result;
+}
+
+/* The third argument is a number or an address; passing one that is not there does no harm. */
+#define THIRD_ARGUMENT(type, last)                                                                                     \
+  type argument;                                                                                                       \
+  {                                                                                                                    \
+    va_list list;                                                                                                      \
+    va_start(list, last);                                                                                              \
+    argument = va_arg(list, type);                                                                                     \
+    va_end(list);                                                                                                      \
+  }
+
+UMW_PUBLIC int fcntl(int fd, int command, ...)
+{
+  THIRD_ARGUMENT(void*, command)
+  return control(translate(fd), command, argument);
+}
+
+UMW_PUBLIC int fcntl64(int fd, int command, ...)
+{
+  THIRD_ARGUMENT(void*, command)
+  return control(translate(fd), command, argument);
+}
+
+UMW_PUBLIC int ioctl(int fd, unsigned long request, ...)
+{
+  THIRD_ARGUMENT(void*, request)
+  const int own = translate(fd);
+  struct umw_socket* socket = umw_socket_of(own);
+  if (!socket)
+    return UMW_REAL(ioctl)(own, request, argument);
+  if (request == FIONBIO) {
+    socket->nonblocking = *(int*)argument != 0;
+    return 0;
+  }
+  if (request == FIONREAD || request == SIOCOUTQ) {
+    const int result = UMW_REAL(ioctl)(own, request, argument);
+    if (result == 0 && socket->datagram && *(int*)argument >= (int)sizeof(umw_datagram_head))
+      *(int*)argument -= (int)sizeof(umw_datagram_head);
+    return result;
+  }
+  return umw_interface_request(request, argument);
+}
+
+UMW_PUBLIC int pipe2(int ends[2], int flags)
+{
+  const int result = UMW_REAL(pipe2)(ends, flags);
+  if (umw_gate && result == 0) {
+    umw_note_opened(ends[0]);
+    umw_note_opened(ends[1]);
+  }
+  return result;
+}
+
+UMW_PUBLIC int pipe(int ends[2])
+{
+  return pipe2(ends, 0);
+}
+
+UMW_PUBLIC int eventfd(unsigned count, int flags)
+{
+  const int fd = UMW_REAL(eventfd)(count, flags);
+  if (umw_gate)
+    umw_note_opened(fd);
+  return fd;
+}
+
+/* What -D_FORTIFY_SOURCE makes of read. */
+UMW_PUBLIC ssize_t __read_chk(int fd, void* buffer, size_t size, size_t room)
+{
+  if (size > room)
+    __chk_fail();
+  return read(fd, buffer, size);
 }
 
 /* The number the program knows its stream by. */
@@ -156,9 +286,27 @@ static const char* behind_thread(const char* task)
   return rest != number && (tid == umw_gate->pid || tid >= UMW_FIRST_THREAD_ID) && *rest == '/' ? rest : NULL;
 }
 
+/* What the node has a version of its own of, in its folder; a file that is not there is not there (runtime/job/node_files.h). */
+static bool is_of_node(const char* path)
+{
+  static const char* const trees[] = {"/proc/net", "/sys/class/net"};
+  for (unsigned i = 0; i < sizeof trees / sizeof *trees; ++i) {
+    const size_t length = strlen(trees[i]);
+    if (strncmp(path, trees[i], length) == 0 && (path[length] == '/' || path[length] == '\0'))
+      return true;
+  }
+  return false;
+}
+
 static const char* own_path(const char* path, struct own_path* own)
 {
-  if (!umw_gate || !path || strncmp(path, "/proc/", 6) != 0)
+  if (!umw_gate || !path)
+    return path;
+  if (is_of_node(path))
+    return (size_t)snprintf(own->buffer, sizeof own->buffer, "%s/files%s", umw_gate->session_folder, path) < sizeof own->buffer
+               ? own->buffer
+               : path;
+  if (strncmp(path, "/proc/", 6) != 0)
     return path;
   const size_t length = (size_t)snprintf(own->buffer, sizeof own->buffer, "/proc/%d", umw_gate->pid);
   const char* rest = NULL;

@@ -4,8 +4,11 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "preload/descriptors.h"
 
 UMW_PUBLIC void _exit(int status)
 {
@@ -67,6 +70,7 @@ UMW_PUBLIC pid_t fork(void)
   umw_signal_mask(SIG_BLOCK, NULL, &mask);
   if (pipe2(ready, O_CLOEXEC) != 0)
     return -1;
+  umw_note_child();
   umw_unshare_memory();
   const pid_t child = UMW_REAL(fork)();
   const int error = errno;
@@ -81,6 +85,22 @@ UMW_PUBLIC pid_t fork(void)
   UMW_REAL(close)(ready[0]);
   errno = error;
   return child;
+}
+
+UMW_PUBLIC int posix_spawn(pid_t* restrict pid, const char* restrict path, const posix_spawn_file_actions_t* actions,
+                           const posix_spawnattr_t* restrict attributes, char* const argv[restrict], char* const envp[restrict])
+{
+  if (umw_gate)
+    umw_note_child();
+  return UMW_REAL(posix_spawn)(pid, path, actions, attributes, argv, envp);
+}
+
+UMW_PUBLIC int posix_spawnp(pid_t* restrict pid, const char* restrict file, const posix_spawn_file_actions_t* actions,
+                            const posix_spawnattr_t* restrict attributes, char* const argv[restrict], char* const envp[restrict])
+{
+  if (umw_gate)
+    umw_note_child();
+  return UMW_REAL(posix_spawnp)(pid, file, actions, attributes, argv, envp);
 }
 
 UMW_PUBLIC pid_t vfork(void)

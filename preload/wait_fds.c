@@ -42,6 +42,8 @@ static int wait_unmasked(look look_now, void* call, int64_t duration_ps)
       result = look_now(call);
     while (result < 0 &&
            errno == EINTR); /* Umwelt's own signals (runtime/world/slices.h): those of the rank are simulated */
+    if (result == 0 && duration_ps == 0)
+      umw_yield(0); /* it looks again and again: nothing changes before others get on */
     if (result != 0 || duration_ps == 0)
       return result;
     int64_t left = -1;
@@ -102,6 +104,23 @@ UMW_PUBLIC int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* ti
   struct poll_call call = {fds, count};
   return umw_gate ? wait_for_descriptors(look_poll, &call, timeout ? ps_of_timespec(timeout) : -1, mask)
                   : UMW_REAL(ppoll)(fds, count, timeout, mask);
+}
+
+/* What -D_FORTIFY_SOURCE makes of them. */
+_Noreturn void __chk_fail(void);
+
+UMW_PUBLIC int __poll_chk(struct pollfd* fds, nfds_t count, int timeout, size_t room)
+{
+  if (room / sizeof *fds < count)
+    __chk_fail();
+  return poll(fds, count, timeout);
+}
+
+UMW_PUBLIC int __ppoll_chk(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask, size_t room)
+{
+  if (room / sizeof *fds < count)
+    __chk_fail();
+  return ppoll(fds, count, timeout, mask);
 }
 
 struct select_call {

@@ -156,6 +156,8 @@ struct umw_gate {
   int32_t standard_fds[3];             /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
   int32_t pmi_fd;                      /* the descriptor the environment calls PMI_FD; -1: none */
   uint64_t pmi_inode, pmi_device;      /* by which its copies are recognised */
+  uint32_t address;                    /* IPv4, of the node, in host byte order */
+  uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
   int32_t same_addresses;              /* the program has asked for the same addresses in all ranks */
   uint64_t random_seed;                /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal;   /* set by the shim */

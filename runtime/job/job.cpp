@@ -30,6 +30,7 @@
 #include "runtime/gate/dispatch.h"
 #include "runtime/job/channel.h"
 #include "runtime/job/environment.h"
+#include "runtime/job/node_files.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/process.h"
@@ -78,13 +79,15 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
     : plan_(plan), folder_(folder), cores_(scheduler_, plan_.platform->node_count()),
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
       own_process_(*this, scheduler_, cpu_, plan_.process_argv),
-      fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())), counter_(ranks_),
+      fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
+      sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())), counter_(ranks_),
       keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()),
       progress_(stderr)
 {
   const net::Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
   fabric_.set_model(*model_);
+  sockets_.set_model(*model_);
   fabric_.set_observer(&counter_);
   scheduler_.on_stall = [this] { return stalled(); };
   scheduler_.external_pending = [this] { return model_->external_pending(); };
@@ -161,7 +164,8 @@ void Job::make_rank(Rank& rank)
   rank.world.argv = program.program.argv;
   rank.world.program_path = program.program.path;
   rank.session_folder = fmt::format("{}/session/{}", folder_.path(), place.node);
-  std::filesystem::create_directories(rank.session_folder);
+  if (std::filesystem::create_directories(rank.session_folder))
+    make_node_files(rank.session_folder, sockets::host_of(place.node));
   std::size_t app_ranks = 0;
   for (std::size_t other = 0; other < plan_.placement.ranks.size(); ++other) {
     app_ranks += plan_.placement.ranks[other].program == place.program;
@@ -195,6 +199,7 @@ void Job::make_rank(Rank& rank)
   gate.session_folder = rank.session_folder.c_str();
   gate.app = static_cast<std::int32_t>(place.program);
   gate.app_ranks = static_cast<std::int32_t>(app_ranks);
+  gate.address = sockets::host_of(place.node);
   gate.same_addresses = program.same_addresses ? 1 : 0;
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
   gate.runtime = &rank;
@@ -465,6 +470,7 @@ void Job::finish(Rank& rank)
   rank.finished = timeline_.now();
   rank.portals->detach();
   rank.pmi->close();
+  sockets_.close_all(static_cast<std::uint32_t>(rank.index));
   rank.timers.stop();
   rank.output->pass_on(true);
   --running_;

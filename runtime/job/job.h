@@ -23,6 +23,7 @@
 #include "runtime/job/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
+#include "runtime/job/socket_host.h"
 #include "runtime/job/rank.h"
 #include "runtime/observe/progress.h"
 #include "runtime/portals/fabric.h"
@@ -80,6 +81,7 @@ public:
   [[nodiscard]] world::Carrier& carrier() { return own_process_; }
   [[nodiscard]] cell::Cells* cells() { return cells_.get(); } // null: the runtime's own process carries all ranks
   [[nodiscard]] Polling& polling() { return polling_; }
+  [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
   [[nodiscard]] bootstrap::Spaces& spaces() { return spaces_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
@@ -168,6 +170,8 @@ private:
   Polling polling_{*this};
   PortalsHost host_{*this};
   portals::Fabric fabric_;
+  SocketHost socket_host_{*this};
+  sockets::Stack sockets_;
   std::unique_ptr<net::Model> model_;
   std::unique_ptr<cell::Cells> cells_;
   std::vector<umw_gate> gates_;                 // of ranks that are in no cell

@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * TCP and UDP over the simulated network. A simulated socket is one end of a pair of AF_UNIX sockets whose other end the runtime has
+ * (runtime/sockets/stack.h); so what can be done with a descriptor alone (poll, epoll, dup, FIONREAD) needs nothing here. What is
+ * written goes into the pair, and the runtime is told; what is read comes out of it. While a socket connects its buffer is full, so that it
+ * becomes writable at the right moment. Sockets of other families are the kernel's; only their waits are simulated.
+ */
+#include "preload/shim.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "preload/descriptors.h"
+#include "preload/gate/datagram.h"
+#include "preload/sockets.h"
+
+enum { most_parts = 64 };
+
+static int fail(int error)
+{
+  errno = error;
+  return -1;
+}
+
+/* An address the program gives. False: errno says why not. */
+static bool read_address(const struct sockaddr* address, socklen_t length, uint32_t* host, int* port)
+{
+  if (!address || length < sizeof(struct sockaddr_in)) {
+    errno = EINVAL;
+    return false;
+  }
+  if (address->sa_family != AF_INET) {
+    errno = EAFNOSUPPORT;
+    return false;
+  }
+  struct sockaddr_in internet;
+  memcpy(&internet, address, sizeof internet);
+  *host = ntohl(internet.sin_addr.s_addr);
+  *port = ntohs(internet.sin_port);
+  return true;
+}
+
+static void give_address(struct sockaddr* address, socklen_t* length, uint32_t host, int port)
+{
+  if (!address || !length)
+    return;
+  const struct sockaddr_in internet = {AF_INET, htons((uint16_t)port), {htonl(host)}, {0}};
+  memcpy(address, &internet, *length < sizeof internet ? *length : sizeof internet);
+  *length = sizeof internet;
+}
+
+/* --- making and naming ------------------------------------------------------------------------------------------------------------ */
+
+/* The pair behind a socket; the program's end. */
+static int make_pair(bool datagram, int flags, int* other)
+{
+  int ends[2];
+  const int type = (datagram ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK;
+  if (UMW_REAL(socketpair)(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0)
+    return -1;
+  if (!(flags & SOCK_CLOEXEC))
+    UMW_REAL(fcntl)(ends[0], F_SETFD, 0);
+  *other = ends[1];
+  return ends[0];
+}
+
+/* A descriptor for socket `number`, or what the runtime answered instead. */
+static int adopt(int fd, int number, bool datagram, int flags)
+{
+  struct umw_socket* socket = number > 0 ? calloc(1, sizeof *socket) : NULL;
+  if (!socket) {
+    if (number > 0)
+      umw_socket_close(number);
+    UMW_REAL(close)(fd);
+    return fail(number > 0 ? ENOMEM : -number);
+  }
+  *socket = (struct umw_socket){.number = number, .datagram = datagram, .nonblocking = (flags & SOCK_NONBLOCK) != 0};
+  umw_note_socket(fd, socket);
+  return fd;
+}
+
+UMW_PUBLIC int socket(int domain, int type, int protocol)
+{
+  if (!umw_gate)
+    return UMW_REAL(socket)(domain, type, protocol);
+  const int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (domain == AF_INET6)
+    return fail(EAFNOSUPPORT);
+  if (domain != AF_INET) {
+    const int fd = UMW_REAL(socket)(domain, type, protocol);
+    umw_note_opened(fd);
+    return fd;
+  }
+  if (kind == SOCK_RAW)
+    return fail(EPERM);
+  if ((kind == SOCK_STREAM && protocol != 0 && protocol != IPPROTO_TCP) ||
+      (kind == SOCK_DGRAM && protocol != 0 && protocol != IPPROTO_UDP))
+    return fail(EPROTONOSUPPORT);
+  if (kind != SOCK_STREAM && kind != SOCK_DGRAM)
+    return fail(ESOCKTNOSUPPORT);
+  int other;
+  const int fd = make_pair(kind == SOCK_DGRAM, type, &other);
+  if (fd < 0)
+    return -1;
+  const int number = umw_socket_create(kind == SOCK_DGRAM, other);
+  UMW_REAL(close)(other);
+  return adopt(fd, number, kind == SOCK_DGRAM, type);
+}
+
+UMW_PUBLIC int socketpair(int domain, int type, int protocol, int ends[2])
+{
+  const int result = UMW_REAL(socketpair)(domain, type, protocol, ends);
+  if (umw_gate && result == 0) {
+    umw_note_opened(ends[0]);
+    umw_note_opened(ends[1]);
+  }
+  return result;
+}
+
+UMW_PUBLIC int bind(int fd, const struct sockaddr* address, socklen_t length)
+{
+  const struct umw_socket* socket = umw_socket_of(fd);
+  if (!socket)
+    return UMW_REAL(bind)(fd, address, length);
+  uint32_t host;
+  int port;
+  return read_address(address, length, &host, &port) ? umw_result(umw_socket_bind(socket->number, host, port)) : -1;
+}
+
+UMW_PUBLIC int listen(int fd, int backlog)
+{
+  struct umw_socket* socket = umw_socket_of(fd);
+  if (!socket)
+    return UMW_REAL(listen)(fd, backlog);
+  const int result = umw_result(umw_socket_listen(socket->number, backlog));
+  socket->listening = result == 0;
+  return result;
+}
+
+static int name_of(int number, int peer, struct sockaddr* address, socklen_t* length)
+{
+  uint32_t host = 0;
+  int port = 0;
+  const int result = umw_result(umw_socket_name(number, peer, &host, &port));
+  if (result == 0)
+    give_address(address, length, host, port);
+  return result;
+}
+
+UMW_PUBLIC int getsockname(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
+{
+  const struct umw_socket* socket = umw_socket_of(fd);
+  return socket ? name_of(socket->number, 0, address, length) : UMW_REAL(getsockname)(fd, address, length);
+}
+
+UMW_PUBLIC int getpeername(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
+{
+  const struct umw_socket* socket = umw_socket_of(fd);
+  return socket ? name_of(socket->number, 1, address, length) : UMW_REAL(getpeername)(fd, address, length);
+}
+
+/* --- connecting --------------------------------------------------------------------------------------------------------------------- */
+
+/* Fills the buffer of the pair, made as small as can be; returns the bytes. */
+static uint64_t fill(int fd, struct umw_socket* socket)
+{
+  static const char nothing[1024];
+  socklen_t length = sizeof socket->send_buffer;
+  UMW_REAL(getsockopt)(fd, SOL_SOCKET, SO_SNDBUF, &socket->send_buffer, &length);
+  socket->send_buffer /= 2; /* the kernel doubles what it is told, socket(7) */
+  const int least = 1;
+  UMW_REAL(setsockopt)(fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least);
+  uint64_t filled = 0;
+  for (ssize_t n; (n = UMW_REAL(send)(fd, nothing, sizeof nothing, MSG_DONTWAIT | MSG_NOSIGNAL)) > 0;)
+    filled += (uint64_t)n;
+  return filled;
+}
+
+static void restore_buffer(int fd, struct umw_socket* socket)
+{
+  if (socket->send_buffer > 0)
+    UMW_REAL(setsockopt)(fd, SOL_SOCKET, SO_SNDBUF, &socket->send_buffer, sizeof socket->send_buffer);
+  socket->send_buffer = 0;
+}
+
+static int64_t deadline_after(int64_t timeout)
+{
+  return timeout > 0 ? umw_now_ps(NULL) + timeout : -1;
+}
+
+static int wait_for_connection(int fd, struct umw_socket* socket)
+{
+  const int ready = umw_await(fd, POLLOUT, deadline_after(socket->send_timeout));
+  if (ready <= 0)
+    return ready < 0 ? -1 : fail(EINPROGRESS);
+  const int error = umw_socket_error(socket->number);
+  if (error != 0) {
+    socket->connecting = false;
+    return fail(error);
+  }
+  socket->connected = true;
+  restore_buffer(fd, socket);
+  return 0;
+}
+
+UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
+{
+  struct umw_socket* socket = umw_socket_of(fd);
+  if (!socket)
+    return UMW_REAL(connect)(fd, address, length);
+  if (socket->datagram && address && length >= sizeof address->sa_family && address->sa_family == AF_UNSPEC) {
+    socket->connected = false;
+    return umw_result(umw_socket_connect(socket->number, 0, 0, 0));
+  }
+  uint32_t host;
+  int port;
+  if (!read_address(address, length, &host, &port))
+    return -1;
+  const bool first = !socket->datagram && !socket->connecting && !socket->listening && !socket->connected;
+  const uint64_t filled = first ? fill(fd, socket) : 0;
+  const int result = umw_socket_connect(socket->number, host, port, filled);
+  if (socket->datagram) {
+    socket->connected = result == 0;
+    return umw_result(result);
+  }
+  if (result != -EINPROGRESS) { /* EISCONN at the first call that finds it so is success, connect(2) on a non-blocking socket */
+    if (first)
+      restore_buffer(fd, socket);
+    return umw_result(result);
+  }
+  socket->connecting = true;
+  return socket->nonblocking ? fail(EINPROGRESS) : wait_for_connection(fd, socket);
+}
+
+UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* restrict length, int flags)
+{
+  const struct umw_socket* socket = umw_socket_of(fd);
+  if (!socket) {
+    if (!umw_ready_to_read(fd))
+      return -1;
+    const int connection = UMW_REAL(accept4)(fd, address, length, flags);
+    if (umw_gate)
+      umw_note_opened(connection);
+    return connection;
+  }
+  if (!socket->listening)
+    return fail(EINVAL);
+  for (;;) {
+    char one;
+    if (UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT) != 1) {
+      if (socket->nonblocking) {
+        umw_yield(0); /* it looks again and again */
+        return fail(EAGAIN);
+      }
+      const int ready = umw_await(fd, POLLIN, deadline_after(socket->receive_timeout));
+      if (ready <= 0)
+        return ready < 0 ? -1 : fail(EAGAIN);
+      continue;
+    }
+    int other;
+    const int own = make_pair(false, flags, &other);
+    if (own < 0)
+      return -1;
+    const int number = umw_socket_accept(socket->number, other);
+    UMW_REAL(close)(other);
+    if (number == -EAGAIN) {
+      UMW_REAL(close)(own);
+      continue;
+    }
+    if (adopt(own, number, false, flags) < 0)
+      return -1;
+    umw_socket_of(own)->connecting = umw_socket_of(own)->connected = true;
+    name_of(number, 1, address, length);
+    return own;
+  }
+}
+
+UMW_PUBLIC int accept(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
+{
+  return umw_gate ? accept4(fd, address, length, 0) : UMW_REAL(accept)(fd, address, length);
+}
+
+UMW_PUBLIC int shutdown(int fd, int how)
+{
+  const struct umw_socket* socket = umw_socket_of(fd);
+  if (socket && !socket->datagram && !socket->connecting)
+    return fail(ENOTCONN);
+  const int result = UMW_REAL(shutdown)(fd, how);
+  if (socket && result == 0)
+    umw_socket_written(socket->number);
+  else if (umw_gate && result == 0)
+    umw_descriptor_written(fd);
+  return result;
+}
+
+/* --- sending -------------------------------------------------------------------------------------------------------------------------- */
+
+static int broken(const struct umw_socket* socket)
+{
+  const int error = umw_socket_error(socket->number);
+  return fail(error != 0 ? error : EPIPE);
+}
+
+static size_t size_of(const struct msghdr* message)
+{
+  size_t size = 0;
+  for (size_t i = 0; i < message->msg_iovlen; ++i)
+    size += message->msg_iov[i].iov_len;
+  return size;
+}
+
+/* The parts of `message` behind the first `done` bytes. */
+static int parts_behind(const struct msghdr* message, size_t done, struct iovec* parts, int most)
+{
+  int count = 0;
+  for (size_t i = 0; i < message->msg_iovlen && count < most; ++i) {
+    const struct iovec part = message->msg_iov[i];
+    if (done >= part.iov_len) {
+      done -= part.iov_len;
+      continue;
+    }
+    parts[count++] = (struct iovec){(char*)part.iov_base + done, part.iov_len - done};
+    done = 0;
+  }
+  return count;
+}
+
+static ssize_t send_stream(int fd, struct umw_socket* socket, const struct msghdr* message, int flags)
+{
+  if (!socket->connecting)
+    return fail(ENOTCONN);
+  const bool blocking = !socket->nonblocking && !(flags & MSG_DONTWAIT);
+  const size_t size = size_of(message);
+  const int64_t deadline = deadline_after(socket->send_timeout);
+  for (size_t done = 0;;) {
+    struct iovec parts[most_parts];
+    const struct msghdr rest = {.msg_iov = parts, .msg_iovlen = (size_t)parts_behind(message, done, parts, most_parts)};
+    const ssize_t n = size == 0 ? 0 : UMW_REAL(sendmsg)(fd, &rest, (flags & MSG_NOSIGNAL) | MSG_DONTWAIT);
+    if (n < 0 && errno == EPIPE && done == 0)
+      return broken(socket);
+    if (n < 0 && errno != EAGAIN)
+      return done > 0 ? (ssize_t)done : -1;
+    if (n > 0) {
+      if (socket->send_buffer > 0) { /* it could be written to, so the connection stands */
+        socket->connected = true;
+        restore_buffer(fd, socket);
+      }
+      umw_socket_written(socket->number);
+      done += (size_t)n;
+    }
+    if (done == size)
+      return (ssize_t)done;
+    if (!blocking) {
+      if (done > 0)
+        return (ssize_t)done;
+      umw_yield(0);
+      return fail(EAGAIN);
+    }
+    const int ready = umw_await(fd, POLLOUT, deadline);
+    if (ready <= 0)
+      return done > 0 ? (ssize_t)done : ready < 0 ? -1 : fail(EAGAIN);
+  }
+}
+
+static ssize_t send_datagram(int fd, struct umw_socket* socket, const struct msghdr* message, int flags)
+{
+  umw_datagram_head head = {0, 0, 0};
+  if (message->msg_name) {
+    int port;
+    if (!read_address(message->msg_name, message->msg_namelen, &head.host, &port))
+      return -1;
+    head.port = (uint16_t)port;
+  } else if (!socket->connected)
+    return fail(EDESTADDRREQ);
+  const size_t size = size_of(message);
+  if (size > UMW_LARGEST_DATAGRAM)
+    return fail(EMSGSIZE);
+  const int earlier = umw_socket_error(socket->number); /* what became of one before, udp(7) */
+  if (earlier != 0)
+    return fail(earlier);
+  struct iovec parts[most_parts + 1] = {{&head, sizeof head}};
+  const int count = parts_behind(message, 0, parts + 1, most_parts);
+  const struct msghdr whole = {.msg_iov = parts, .msg_iovlen = (size_t)count + 1};
+  for (;;) {
+    const ssize_t n = UMW_REAL(sendmsg)(fd, &whole, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n >= 0) {
+      umw_socket_written(socket->number);
+      const int error = message->msg_name ? umw_socket_error(socket->number) : 0; /* no way there */
+      return error == ENETUNREACH || error == EHOSTUNREACH ? fail(error) : (ssize_t)size;
+    }
+    if (errno != EAGAIN || socket->nonblocking || (flags & MSG_DONTWAIT))
+      return -1;
+    const int ready = umw_await(fd, POLLOUT, deadline_after(socket->send_timeout));
+    if (ready <= 0)
+      return ready < 0 ? -1 : fail(EAGAIN);
+  }
+}
+
+ssize_t umw_socket_send(int fd, struct umw_socket* socket, const struct msghdr* message, int flags)
+{
+  return socket->datagram ? send_datagram(fd, socket, message, flags) : send_stream(fd, socket, message, flags);
+}
+
+UMW_PUBLIC ssize_t sendmsg(int fd, const struct msghdr* message, int flags)
+{
+  struct umw_socket* socket = umw_socket_of(fd);
+  if (socket)
+    return umw_socket_send(fd, socket, message, flags);
+  size_t most;
+  if (!umw_ready_to_write(fd, &most))
+    return -1;
+  const ssize_t result = UMW_REAL(sendmsg)(fd, message, flags);
+  if (umw_gate)
+    umw_descriptor_written(fd);
+  return result;
+}
+
+UMW_PUBLIC ssize_t sendto(int fd, const void* data, size_t size, int flags, const struct sockaddr* to, socklen_t length)
+{
+  struct iovec part = {(void*)data, size};
+  const struct msghdr message = {.msg_name = (void*)to, .msg_namelen = length, .msg_iov = &part, .msg_iovlen = 1};
+  return umw_gate ? sendmsg(fd, &message, flags) : UMW_REAL(sendto)(fd, data, size, flags, to, length);
+}
+
+UMW_PUBLIC ssize_t send(int fd, const void* data, size_t size, int flags)
+{
+  return umw_gate ? sendto(fd, data, size, flags, NULL, 0) : UMW_REAL(send)(fd, data, size, flags);
+}
+
+UMW_PUBLIC ssize_t sendfile(int to, int from, off_t* offset, size_t size)
+{
+  struct umw_socket* socket = umw_socket_of(to);
+  if (!socket)
+    return UMW_REAL(sendfile)(to, from, offset, size);
+  char buffer[16384];
+  size_t done = 0;
+  while (done < size) {
+    const size_t part = size - done < sizeof buffer ? size - done : sizeof buffer;
+    const ssize_t got = offset ? pread(from, buffer, part, *offset) : UMW_REAL(read)(from, buffer, part);
+    if (got <= 0)
+      return done > 0 ? (ssize_t)done : got;
+    struct iovec whole = {buffer, (size_t)got};
+    const struct msghdr message = {.msg_iov = &whole, .msg_iovlen = 1};
+    const ssize_t sent = umw_socket_send(to, socket, &message, 0);
+    if (!offset && sent < got) /* what could not be sent is read again */
+      lseek(from, (sent < 0 ? 0 : sent) - got, SEEK_CUR);
+    if (sent < 0)
+      return done > 0 ? (ssize_t)done : -1;
+    if (offset)
+      *offset += sent;
+    done += (size_t)sent;
+    if (sent < got)
+      break;
+  }
+  return (ssize_t)done;
+}
+
+/* --- receiving ------------------------------------------------------------------------------------------------------------------------ */
+
+static void made_room(const struct umw_socket* socket, int flags)
+{
+  if (umw_gate->socket_backlog > 0 && !(flags & MSG_PEEK))
+    umw_socket_read(socket->number);
+}
+
+static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* message, size_t done, int flags)
+{
+  umw_datagram_head head;
+  struct iovec parts[most_parts + 1] = {{&head, sizeof head}};
+  const int first = socket->datagram ? 1 : 0;
+  const int count = parts_behind(message, done, parts + first, most_parts);
+  struct msghdr rest = {.msg_iov = parts, .msg_iovlen = (size_t)(count + first)};
+  const ssize_t n = UMW_REAL(recvmsg)(fd, &rest, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
+  message->msg_flags = rest.msg_flags & MSG_TRUNC;
+  if (!socket->datagram || n < (ssize_t)sizeof head)
+    return n;
+  if (message->msg_name)
+    give_address(message->msg_name, &message->msg_namelen, head.host, head.port);
+  return n - (ssize_t)sizeof head;
+}
+
+ssize_t umw_socket_receive(int fd, struct umw_socket* socket, struct msghdr* message, int flags)
+{
+  if (!socket->datagram && !socket->connecting)
+    return fail(ENOTCONN);
+  const bool blocking = !socket->nonblocking && !(flags & MSG_DONTWAIT);
+  const size_t size = size_of(message);
+  const int64_t deadline = deadline_after(socket->receive_timeout);
+  if (!socket->datagram)
+    message->msg_namelen = 0;
+  message->msg_controllen = 0;
+  for (size_t done = 0;;) {
+    const ssize_t n = receive_once(fd, socket, message, done, flags);
+    if (n > 0 || (n == 0 && (socket->datagram || size == done))) {
+      made_room(socket, flags);
+      done += (size_t)n;
+      if (socket->datagram || !(flags & MSG_WAITALL) || flags & MSG_PEEK || done == size || !blocking)
+        return (ssize_t)done;
+      continue;
+    }
+    if (n == 0) { /* the end, or an error that has closed the pair */
+      const int error = done > 0 ? 0 : umw_socket_error(socket->number);
+      return error != 0 ? fail(error) : (ssize_t)done;
+    }
+    if (errno != EAGAIN)
+      return done > 0 ? (ssize_t)done : -1;
+    if (socket->datagram) {
+      const int error = umw_socket_error(socket->number);
+      if (error != 0)
+        return fail(error);
+    }
+    if (!blocking) {
+      if (done > 0)
+        return (ssize_t)done;
+      umw_yield(0);
+      return fail(EAGAIN);
+    }
+    const int ready = umw_await(fd, POLLIN, deadline);
+    if (ready <= 0)
+      return done > 0 ? (ssize_t)done : ready < 0 ? -1 : fail(EAGAIN);
+  }
+}
+
+UMW_PUBLIC ssize_t recvmsg(int fd, struct msghdr* message, int flags)
+{
+  struct umw_socket* socket = umw_socket_of(fd);
+  if (socket)
+    return umw_socket_receive(fd, socket, message, flags);
+  return flags & MSG_DONTWAIT || umw_ready_to_read(fd) ? UMW_REAL(recvmsg)(fd, message, flags) : -1;
+}
+
+UMW_PUBLIC ssize_t recvfrom(int fd, void* restrict data, size_t size, int flags, struct sockaddr* restrict from,
+                            socklen_t* restrict length)
+{
+  struct umw_socket* socket = umw_socket_of(fd);
+  if (!socket)
+    return flags & MSG_DONTWAIT || umw_ready_to_read(fd) ? UMW_REAL(recvfrom)(fd, data, size, flags, from, length) : -1;
+  struct iovec part = {data, size};
+  struct msghdr message = {.msg_name = from, .msg_namelen = length ? *length : 0, .msg_iov = &part, .msg_iovlen = 1};
+  const ssize_t result = umw_socket_receive(fd, socket, &message, flags);
+  if (result >= 0 && length)
+    *length = message.msg_namelen;
+  return result;
+}
+
+UMW_PUBLIC ssize_t recv(int fd, void* data, size_t size, int flags)
+{
+  return umw_gate ? recvfrom(fd, data, size, flags, NULL, NULL) : UMW_REAL(recv)(fd, data, size, flags);
+}
+
+/* What -D_FORTIFY_SOURCE makes of them. */
+_Noreturn void __chk_fail(void);
+
+UMW_PUBLIC ssize_t __recv_chk(int fd, void* data, size_t size, size_t room, int flags)
+{
+  if (size > room)
+    __chk_fail();
+  return recv(fd, data, size, flags);
+}
+
+UMW_PUBLIC ssize_t __recvfrom_chk(int fd, void* restrict data, size_t size, size_t room, int flags,
+                                  struct sockaddr* restrict from, socklen_t* restrict length)
+{
+  if (size > room)
+    __chk_fail();
+  return recvfrom(fd, data, size, flags, from, length);
+}
+
+UMW_PUBLIC int sendmmsg(int fd, struct mmsghdr* messages, unsigned count, int flags)
+{
+  if (!umw_socket_of(fd))
+    return UMW_REAL(sendmmsg)(fd, messages, count, flags);
+  unsigned done = 0;
+  for (; done < count; ++done) {
+    const ssize_t n = sendmsg(fd, &messages[done].msg_hdr, flags);
+    if (n < 0)
+      break;
+    messages[done].msg_len = (unsigned)n;
+  }
+  return done > 0 || count == 0 ? (int)done : -1;
+}
+
+UMW_PUBLIC int recvmmsg(int fd, struct mmsghdr* messages, unsigned count, int flags, struct timespec* timeout)
+{
+  if (!umw_socket_of(fd))
+    return umw_ready_to_read(fd) ? UMW_REAL(recvmmsg)(fd, messages, count, flags, timeout) : -1;
+  unsigned done = 0;
+  for (; done < count; ++done) {
+    const ssize_t n = recvmsg(fd, &messages[done].msg_hdr, (flags & ~MSG_WAITFORONE) | (done > 0 && flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0));
+    if (n < 0)
+      break;
+    messages[done].msg_len = (unsigned)n;
+  }
+  return done > 0 || count == 0 ? (int)done : -1;
+}
+
+/* --- options ---------------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t* timeout_of(struct umw_socket* socket, int name)
+{
+  return name == SO_RCVTIMEO ? &socket->receive_timeout : name == SO_SNDTIMEO ? &socket->send_timeout : NULL;
+}
+
+UMW_PUBLIC int setsockopt(int fd, int level, int name, const void* value, socklen_t length)
+{
+  struct umw_socket* socket = umw_socket_of(fd);
+  if (!socket)
+    return UMW_REAL(setsockopt)(fd, level, name, value, length);
+  if (!value)
+    return fail(EFAULT);
+  if (length < sizeof(int))
+    return fail(EINVAL);
+  int number;
+  memcpy(&number, value, sizeof number);
+  if (level == IPPROTO_TCP && !socket->datagram && name > 0 && name < (int)(sizeof socket->options / sizeof *socket->options)) {
+    socket->options[name] = number;
+    return 0;
+  }
+  if (level == IPPROTO_IP)
+    return 0;
+  if (level != SOL_SOCKET)
+    return fail(ENOPROTOOPT);
+  int64_t* timeout = timeout_of(socket, name);
+  if (timeout) {
+    if (length < sizeof(struct timeval))
+      return fail(EINVAL);
+    struct timeval given;
+    memcpy(&given, value, sizeof given);
+    *timeout = given.tv_sec * 1000000000000 + given.tv_usec * 1000000;
+    return 0;
+  }
+  if (name == SO_REUSEADDR || name == SO_REUSEPORT)
+    return umw_result(umw_socket_reuse(socket->number, number != 0));
+  if (name == SO_SNDBUF && socket->send_buffer > 0) {
+    socket->send_buffer = number;
+    return 0;
+  }
+  if (name == SO_BINDTODEVICE || name == SO_BROADCAST || name == SO_PRIORITY || name == SO_BUSY_POLL)
+    return 0;
+  return UMW_REAL(setsockopt)(fd, level, name, value, length);
+}
+
+UMW_PUBLIC int getsockopt(int fd, int level, int name, void* restrict value, socklen_t* restrict length)
+{
+  struct umw_socket* socket = umw_socket_of(fd);
+  if (!socket)
+    return UMW_REAL(getsockopt)(fd, level, name, value, length);
+  if (!value || !length)
+    return fail(EFAULT);
+  int number = 0;
+  int64_t* timeout = level == SOL_SOCKET ? timeout_of(socket, name) : NULL;
+  if (timeout) {
+    const struct timeval given = {*timeout / 1000000000000, *timeout % 1000000000000 / 1000000};
+    memcpy(value, &given, *length < sizeof given ? *length : sizeof given);
+    *length = *length < sizeof given ? *length : sizeof given;
+    return 0;
+  }
+  if (level == IPPROTO_TCP && !socket->datagram && name > 0 && name < (int)(sizeof socket->options / sizeof *socket->options))
+    number = name == TCP_MAXSEG ? 65483 : socket->options[name];
+  else if (level == SOL_SOCKET && name == SO_ERROR) {
+    number = umw_socket_error(socket->number);
+    if (number == 0 && socket->connecting && !socket->connected) { /* asked after a connect that did not wait */
+      struct pollfd descriptor = {fd, POLLOUT, 0};
+      if (UMW_REAL(poll)(&descriptor, 1, 0) > 0) {
+        socket->connected = true;
+        restore_buffer(fd, socket);
+      }
+    }
+  } else if (level == SOL_SOCKET && name == SO_DOMAIN)
+    number = AF_INET;
+  else if (level == SOL_SOCKET && name == SO_PROTOCOL)
+    number = socket->datagram ? IPPROTO_UDP : IPPROTO_TCP;
+  else if (level == SOL_SOCKET && name == SO_ACCEPTCONN)
+    number = socket->listening;
+  else if (level == SOL_SOCKET && name == SO_SNDBUF && socket->send_buffer > 0)
+    number = 2 * socket->send_buffer;
+  else if (level == SOL_SOCKET)
+    return UMW_REAL(getsockopt)(fd, level, name, value, length);
+  else if (level != IPPROTO_IP)
+    return fail(ENOPROTOOPT);
+  memcpy(value, &number, *length < sizeof number ? *length : sizeof number);
+  *length = *length < sizeof number ? *length : sizeof number;
+  return 0;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/gate/services.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/job/job.h"
+#include "runtime/job/rank.h"
+#include "runtime/sockets/stack.h"
+
+namespace umwelt::gate::services
+{
+
+using job::Rank;
+using sockets::Address;
+
+namespace
+{
+
+Address address(std::uint32_t host, int port)
+{
+  return {host, static_cast<std::uint16_t>(port)};
+}
+
+} // namespace
+
+int umw_node_wake(Rank& rank, int)
+{
+  for (const auto& other : rank.job.ranks())
+    if (other->node == rank.node && other.get() != &rank) {
+      ++other->gate.wakes;
+      other->memory_changed();
+      job::Polling::changed(*other);
+      other->notify_all();
+    }
+  return 0;
+}
+
+int umw_socket_create(Rank& rank, int datagram, int fd)
+{
+  const int own = rank.job.descriptor_of(rank, fd);
+  if (own < 0)
+    return own;
+  return rank.job.sockets().create(static_cast<std::uint32_t>(rank.index), rank.node,
+                                   datagram != 0 ? sockets::Type::datagram : sockets::Type::stream, own);
+}
+
+int umw_socket_bind(Rank& rank, int number, std::uint32_t host, int port)
+{
+  return rank.job.sockets().bind(number, address(host, port));
+}
+
+int umw_socket_reuse(Rank& rank, int number, int yes)
+{
+  return rank.job.sockets().set_reuse(number, yes != 0);
+}
+
+int umw_socket_listen(Rank& rank, int number, int backlog)
+{
+  return rank.job.sockets().listen(number, backlog);
+}
+
+int umw_socket_connect(Rank& rank, int number, std::uint32_t host, int port, std::uint64_t filled)
+{
+  return rank.job.sockets().connect(number, address(host, port), filled);
+}
+
+int umw_socket_accept(Rank& rank, int number, int fd)
+{
+  const int own = rank.job.descriptor_of(rank, fd);
+  return own < 0 ? own : rank.job.sockets().accept(number, own);
+}
+
+int umw_socket_written(Rank& rank, int number)
+{
+  return rank.job.sockets().written(number);
+}
+
+int umw_socket_read(Rank& rank, int number)
+{
+  return rank.job.sockets().read(number);
+}
+
+int umw_socket_error(Rank& rank, int number)
+{
+  return rank.job.sockets().take_error(number);
+}
+
+int umw_socket_name(Rank& rank, int number, int peer, std::uint32_t* host, int* port)
+{
+  const auto found = peer != 0 ? rank.job.sockets().peer_address(number) : rank.job.sockets().own_address(number);
+  if (!found)
+    return -ENOTCONN;
+  *host = found->host;
+  *port = found->port;
+  return 0;
+}
+
+int umw_socket_close(Rank& rank, int number)
+{
+  return rank.job.sockets().close(number);
+}
+
+std::int64_t umw_host_lookup(Rank& rank, const char* name)
+{
+  const auto& names = rank.job.plan().placement.hostnames;
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -ENOENT
+                              : std::int64_t{sockets::host_of(static_cast<sockets::NodeIndex>(found - names.begin()))};
+}
+
+int umw_host_name(Rank& rank, std::uint32_t host, char* buffer, std::uint64_t capacity)
+{
+  const auto& names = rank.job.plan().placement.hostnames;
+  const auto node = sockets::node_of(host, rank.node, static_cast<sockets::NodeIndex>(names.size()));
+  if (!node || names[*node].size() >= capacity)
+    return -ENOENT;
+  std::memcpy(buffer, names[*node].c_str(), names[*node].size() + 1);
+  return static_cast<int>(names[*node].size());
+}
+
+} // namespace umwelt::gate::services

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/job/socket_host.h"
+
+#include <fmt/format.h>
+
+#include "runtime/job/job.h"
+#include "runtime/job/rank.h"
+
+namespace umwelt::job
+{
+
+void SocketHost::socket_changed(std::uint32_t index)
+{
+  Rank& rank = *job_.ranks()[index];
+  ++rank.gate.wakes;
+  ++rank.gate.activity;
+  rank.memory_changed(); // a loop that looks at memory may look at its descriptors now and then
+  job_.polling().changed(rank);
+  rank.notify_network();
+  rank.notify_all();
+}
+
+void SocketHost::backlog_changed(std::uint32_t index, int by)
+{
+  job_.ranks()[index]->gate.socket_backlog += static_cast<std::uint32_t>(by);
+}
+
+void SocketHost::outside_refused(std::uint32_t index, std::uint32_t host)
+{
+  job_.warn(*job_.ranks()[index],
+            fmt::format("socket to {}.{}.{}.{}: expected an address of the simulated machine (10.0.0.1 and up, 127.0.0.1), refused "
+                        "(ENETUNREACH). Next step: name a simulated host, or start that peer as a rank of the run",
+                        host >> 24, host >> 16 & 0xff, host >> 8 & 0xff, host & 0xff));
+}
+
+} // namespace umwelt::job

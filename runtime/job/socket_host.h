@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The socket stack's view of ranks (runtime/sockets/stack.h).
+#pragma once
+
+#include "runtime/sockets/stack.h"
+
+namespace umwelt::job
+{
+
+class Job;
+
+class SocketHost final : public sockets::Host
+{
+public:
+  explicit SocketHost(Job& job) : job_(job) {}
+
+  void socket_changed(std::uint32_t rank) override;
+  void backlog_changed(std::uint32_t rank, int by) override;
+  void outside_refused(std::uint32_t rank, std::uint32_t host) override;
+
+private:
+  Job& job_;
+};
+
+} // namespace umwelt::job
