@@ -95,14 +95,12 @@ void umw_test_cancel(void);      /* ends the calling thread if it was cancelled:
 
 /* threads.c: id of a thread of the rank in the simulated world; 0: it has ended, -1: there is none */
 int umw_thread_id(unsigned long thread);
-int umw_live_threads(int* tids,
-                     int most); /* ids of those that have not ended, the main thread's first; returns how many */
-
-/* task_folder.c: the path of a folder with an entry for each thread of the rank; false: it does not fit */
-bool umw_task_folder(char* folder, size_t size);
 
 /* signals.c: tells the runtime how to reach the handlers of the rank */
 void umw_offer_delivery(void);
+
+/* signals.c: whether it is one, of the machine and outside of the simulation */
+bool umw_is_child(int pid);
 
 /* signals.c: in a child made by fork(), the kernel gets the handlers of the rank and the mask of the thread */
 void umw_signals_of_child(uint64_t mask);
@@ -125,6 +123,9 @@ bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_F
 
 /* memory.c: before fork(): what the rank shares with the runtime becomes its own */
 void umw_unshare_memory(void);
+
+/* numa.c: answers one of the calls for memory policies, with a negative errno; false: it is none. `a`: its arguments */
+bool umw_memory_policy(long number, const long* a, int* result);
 
 /* files.c */
 void umw_standard_streams(void);

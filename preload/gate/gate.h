@@ -142,6 +142,8 @@ struct umw_gate {
   int32_t local_rank, local_ranks; /* among the ranks of the node */
   int32_t node, nodes;
   int32_t core, cores;     /* the core the running thread is on; cores of the node */
+  int32_t sockets;         /* of the node, each a NUMA node */
+  uint64_t memory;         /* of the node, bytes */
   int32_t pid, parent_pid; /* of the simulated world */
   int32_t tid;             /* of the running thread */
   int32_t kernel_tid;      /* what the C library takes it for: owner of its mutexes */
@@ -152,6 +154,7 @@ struct umw_gate {
   const char* local_peers;             /* ranks of the node, "0,1,2" */
   const char* node_list;               /* names of the nodes of the job, in order, "bxi0,bxi1" */
   const char* session_folder;          /* for temporary files of the job on this node; removed after the run */
+  const char* machine_folder;          /* files that nodes of its kind have in common (preload/paths.c) */
   int32_t app, app_ranks;              /* MPMD: application context, its number of ranks */
   int32_t standard_fds[3];             /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
   int32_t pmi_fd;                      /* the descriptor the environment calls PMI_FD; -1: none */

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <poll.h>
+#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -126,6 +128,19 @@ int umw_warn(Rank& rank, const char* text)
 {
   rank.job.warn(rank, text);
   return 0;
+}
+
+int umw_node_file(Rank& rank, const char* path)
+{
+  try {
+    rank.job.files().make(rank, path);
+    return 0;
+  } catch (const std::exception& error) {
+    rank.job.warn(rank, fmt::format("{}: expected to make the node's own version of it, got: {}. Next step: see that there is room in "
+                                    "the folder for temporary files (TMPDIR)",
+                                    path, error.what()));
+    return -EIO;
+  }
 }
 
 int umw_change_directory(Rank&, const char*, int)

@@ -31,4 +31,8 @@ LauncherFacts launcher_facts(const cli::Placement& placement, std::size_t rank);
 std::string node_list(const cli::Placement& placement);
 void add_launcher_variables(Environment& environment, const LauncherFacts& facts);
 
+// hwloc takes the node's topology from `file` (job/machine_files.h), unless the user says otherwise, and then believes that it can bind. It is
+// quicker than the files below /sys, from which it could take the same, and does not ask the processor, whose CPUID is this machine's.
+void add_topology_variables(Environment& environment, const std::string& file);
+
 } // namespace umwelt::job

@@ -30,7 +30,6 @@
 #include "runtime/gate/dispatch.h"
 #include "runtime/job/channel.h"
 #include "runtime/job/environment.h"
-#include "runtime/job/node_files.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/process.h"
@@ -81,7 +80,7 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
       own_process_(*this, scheduler_, cpu_, plan_.process_argv),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())), counter_(ranks_),
-      keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()),
+      files_(*this, folder.path()), keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()),
       progress_(stderr)
 {
   const net::Parameters parameters = nic_parameters(plan_.options);
@@ -163,9 +162,7 @@ void Job::make_rank(Rank& rank)
   rank.world.speed = node.speed;
   rank.world.argv = program.program.argv;
   rank.world.program_path = program.program.path;
-  rank.session_folder = fmt::format("{}/session/{}", folder_.path(), place.node);
-  if (std::filesystem::create_directories(rank.session_folder))
-    make_node_files(rank.session_folder, sockets::host_of(place.node));
+  rank.session_folder = files_.session(place.node);
   std::size_t app_ranks = 0;
   for (std::size_t other = 0; other < plan_.placement.ranks.size(); ++other) {
     app_ranks += plan_.placement.ranks[other].program == place.program;
@@ -187,6 +184,8 @@ void Job::make_rank(Rank& rank)
       plan_.placement.local_sizes.begin(), plan_.placement.local_sizes.end(), [](unsigned n) { return n > 0; }));
   gate.core = static_cast<std::int32_t>(place.core);
   gate.cores = static_cast<std::int32_t>(node.cores);
+  gate.sockets = static_cast<std::int32_t>(node.sockets);
+  gate.memory = node.memory;
   gate.pid = first_pid + rank.index;
   gate.parent_pid = launcher_pid;
   const std::string& host = plan_.placement.hostnames[place.node];
@@ -197,6 +196,7 @@ void Job::make_rank(Rank& rank)
   gate.local_peers = rank.local_peers.c_str();
   gate.node_list = node_list_.c_str();
   gate.session_folder = rank.session_folder.c_str();
+  gate.machine_folder = files_.machine(place.node).folder().c_str();
   gate.app = static_cast<std::int32_t>(place.program);
   gate.app_ranks = static_cast<std::int32_t>(app_ranks);
   gate.address = sockets::host_of(place.node);
@@ -222,6 +222,7 @@ void Job::make_rank(Rank& rank)
   LauncherFacts launcher = launcher_facts(plan_.placement, index);
   launcher.pmi_fd = gate.pmi_fd;
   add_launcher_variables(rank.world.environment, launcher);
+  add_topology_variables(rank.world.environment, files_.machine(place.node).topology());
   if (program.folder != std::filesystem::current_path())
     set_variable(rank.world.environment, "PWD", program.folder);
   rank.world.environment.push_back(fmt::format("{}={:x}", UMW_GATE_VARIABLE, reinterpret_cast<std::uintptr_t>(&gate)));
@@ -473,6 +474,7 @@ void Job::finish(Rank& rank)
   sockets_.close_all(static_cast<std::uint32_t>(rank.index));
   rank.timers.stop();
   rank.output->pass_on(true);
+  files_.ended(rank);
   --running_;
   polling_.progress();
 }

@@ -20,6 +20,7 @@
 #include "runtime/job/cores.h"
 #include "runtime/job/futexes.h"
 #include "runtime/job/message_counter.h"
+#include "runtime/job/node_files.h"
 #include "runtime/job/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
@@ -82,6 +83,7 @@ public:
   [[nodiscard]] cell::Cells* cells() { return cells_.get(); } // null: the runtime's own process carries all ranks
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
+  [[nodiscard]] NodeFiles& files() { return files_; }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
   [[nodiscard]] bootstrap::Spaces& spaces() { return spaces_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
@@ -181,6 +183,7 @@ private:
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<std::unique_ptr<portals::Process>> processes_;
   MessageCounter counter_;
+  NodeFiles files_;
   bootstrap::Keys keys_;
   bootstrap::Spaces spaces_;
   bootstrap::Fence fence_;
