@@ -273,6 +273,9 @@ static ssize_t read_link(int folder, const char* path, char* buffer, size_t size
   if (length < 0)
     return length;
   text[length] = '\0';
+  static const char process[] = "../files/proc/"; /* where /proc/self leads (paths.c) */
+  if (strncmp(text, process, sizeof process - 1) == 0)
+    return copy_text(text + sizeof process - 1, buffer, size);
   return copy_text(umw_path_shown(text), buffer, size);
 }
 
@@ -361,6 +364,19 @@ UMW_PUBLIC char* get_current_dir_name(void)
   return getcwd(NULL, 0);
 }
 
+/* The other processes of the node see it in /proc/PID/cwd (runtime/job/process_files.cpp). */
+static int moved(int result)
+{
+  if (result != 0)
+    return result;
+  char path[PATH_MAX], link[PATH_MAX], draft[PATH_MAX];
+  umw_path_folder_changed();
+  if (getcwd(path, sizeof path) && snprintf(link, sizeof link, "%s/cwd.%d", umw_gate->session_folder, umw_gate->pid) < PATH_MAX &&
+      snprintf(draft, sizeof draft, "%s.new", link) < PATH_MAX && UMW_REAL(symlink)(path, draft) == 0)
+    UMW_REAL(rename)(draft, link);
+  return 0;
+}
+
 UMW_PUBLIC int chdir(const char* path)
 {
   struct umw_path room;
@@ -370,18 +386,14 @@ UMW_PUBLIC int chdir(const char* path)
     errno = EFAULT;
     return -1;
   }
-  const int result = umw_result(umw_change_directory(umw_path_of(path, &room), -1));
-  umw_path_folder_changed();
-  return result;
+  return moved(umw_result(umw_change_directory(umw_path_of(path, &room), -1)));
 }
 
 UMW_PUBLIC int fchdir(int fd)
 {
   if (!umw_gate)
     return UMW_REAL(fchdir)(fd);
-  const int result = umw_result(umw_change_directory(NULL, fd));
-  umw_path_folder_changed();
-  return result;
+  return moved(umw_result(umw_change_directory(NULL, fd)));
 }
 
 UMW_PUBLIC int inotify_add_watch(int fd, const char* path, uint32_t mask)

@@ -168,6 +168,12 @@ static const char* of_process(const char* path, struct umw_path* room)
 {
   if (strncmp(path, "/proc/", 6) != 0)
     return NULL;
+  if (strcmp(path, "/proc/self") == 0) { /* a link */
+    char link[32];
+    snprintf(link, sizeof link, "/self/%d", umw_gate->pid);
+    own_process("", room);
+    return fill(room, umw_gate->session_folder, link, "", "");
+  }
   if (is_below(path, "/proc/self"))
     return own_process(path + 10, room);
   if (is_below(path, "/proc/thread-self"))

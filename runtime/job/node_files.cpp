@@ -283,6 +283,9 @@ void NodeFiles::make_process(const Rank& rank, int pid)
   for (const auto& other : job_.ranks())
     if (other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended)
       make_process_files(rank.session_folder + "/files/proc", process_of(*other));
+  const fs::path self = fmt::format("{}/self/{}", rank.session_folder, pid); // where that process is led to by /proc/self
+  if (!fs::is_symlink(self))
+    link(self, fmt::format("../files/proc/{}", pid));
 }
 
 void NodeFiles::ended(const Rank& rank)
