@@ -18,6 +18,8 @@ enum kind { unknown, plain, waits, simulated };
 static uint8_t kinds[most_known];
 static struct umw_socket* sockets[most_known];
 static bool has_children;
+static bool owned[most_known]; /* the rank has opened it and not closed */
+static int owned_count = 3;    /* with 0, 1 and 2 */
 
 static bool in_table(int fd)
 {
@@ -31,6 +33,7 @@ struct umw_socket* umw_socket_of(int fd)
 
 void umw_note_socket(int fd, struct umw_socket* socket)
 {
+  umw_note_opened(fd);
   kinds[fd] = simulated;
   sockets[fd] = socket;
   ++socket->descriptors;
@@ -38,15 +41,40 @@ void umw_note_socket(int fd, struct umw_socket* socket)
 
 void umw_note_opened(int fd)
 {
-  if (in_table(fd))
-    kinds[fd] = unknown;
+  if (!in_table(fd))
+    return;
+  kinds[fd] = unknown;
+  owned_count += !owned[fd];
+  owned[fd] = true;
+}
+
+static void disown(int fd)
+{
+  if (!in_table(fd))
+    return;
+  kinds[fd] = unknown;
+  owned_count -= owned[fd];
+  owned[fd] = false;
+}
+
+bool umw_may_open(int more)
+{
+  if (!umw_gate || (uint64_t)(owned_count + more) <= umw_gate->descriptors_soft)
+    return true;
+  for (int fd = 0; fd < most_known; ++fd) /* the C library may have closed some (pclose) */
+    if (owned[fd] && UMW_REAL(fcntl)(fd, F_GETFD) < 0)
+      disown(fd);
+  if ((uint64_t)(owned_count + more) <= umw_gate->descriptors_soft)
+    return true;
+  errno = EMFILE;
+  return false;
 }
 
 /* `fd` leads to it no more; the last one closes it. */
 static void leave(int fd)
 {
   struct umw_socket* socket = umw_socket_of(fd);
-  umw_note_opened(fd);
+  disown(fd);
   if (!socket || --socket->descriptors > 0)
     return;
   umw_socket_close(socket->number);
@@ -58,9 +86,16 @@ void umw_note_copied(int from, int to)
   if (!umw_gate || to < 0 || from == to)
     return;
   leave(to); /* dup2 has closed it */
+  umw_note_opened(to);
   struct umw_socket* socket = umw_socket_of(from);
   if (socket && in_table(to))
     umw_note_socket(to, socket);
+}
+
+void umw_note_closed(int fd)
+{
+  if (umw_gate)
+    leave(fd);
 }
 
 static enum kind classify(int fd)

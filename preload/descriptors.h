@@ -29,7 +29,10 @@ struct umw_socket {
 struct umw_socket* umw_socket_of(int fd);
 void umw_note_socket(int fd, struct umw_socket* socket);
 
-void umw_note_opened(int fd);          /* a new descriptor: what was known of the number is void */
+void umw_note_opened(int fd);          /* a new descriptor of the rank: what was known of the number is void; -1: none */
+void umw_note_closed(int fd);
+/* Whether the rank may have `more` descriptors; EMFILE. Asked before they are made. */
+bool umw_may_open(int more);
 void umw_note_copied(int from, int to); /* `to` may be -1 */
 /* Closes it; the result of close(2). */
 int umw_close(int fd);

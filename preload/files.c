@@ -6,18 +6,22 @@
  */
 #include "preload/shim.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/sockios.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "preload/gate/datagram.h"
+#include "preload/descriptors.h"
 #include "preload/sockets.h"
 
 _Noreturn void __chk_fail(void);
@@ -119,7 +123,7 @@ UMW_PUBLIC int close(int fd)
 
 UMW_PUBLIC int dup(int fd)
 {
-  const int copy = UMW_REAL(dup)(translate(fd));
+  const int copy = umw_may_open(1) ? UMW_REAL(dup)(translate(fd)) : -1;
   umw_timer_fd_copied(fd, copy);
   umw_note_copied(fd, copy);
   return copy;
@@ -154,6 +158,13 @@ static int control(int fd, int command, void* argument)
     socket->nonblocking = ((intptr_t)argument & O_NONBLOCK) != 0;
     return 0;
   }
+  const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+  if (copies && umw_gate && (uint64_t)(uintptr_t)argument >= umw_gate->descriptors_soft) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (copies && !umw_may_open(1))
+    return -1;
   const int result = UMW_REAL(fcntl)(fd, command, argument);
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
     umw_timer_fd_copied(fd, result);
@@ -206,6 +217,8 @@ UMW_PUBLIC int ioctl(int fd, unsigned long request, ...)
 
 UMW_PUBLIC int pipe2(int ends[2], int flags)
 {
+  if (!umw_may_open(2))
+    return -1;
   const int result = UMW_REAL(pipe2)(ends, flags);
   if (umw_gate && result == 0) {
     umw_note_opened(ends[0]);
@@ -219,12 +232,57 @@ UMW_PUBLIC int pipe(int ends[2])
   return pipe2(ends, 0);
 }
 
-UMW_PUBLIC int eventfd(unsigned count, int flags)
+static int made(int fd)
 {
-  const int fd = UMW_REAL(eventfd)(count, flags);
   if (umw_gate)
     umw_note_opened(fd);
   return fd;
+}
+
+UMW_PUBLIC int epoll_create1(int flags)
+{
+  return made(umw_may_open(1) ? UMW_REAL(epoll_create1)(flags) : -1);
+}
+
+UMW_PUBLIC int epoll_create(int size)
+{
+  return made(umw_may_open(1) ? UMW_REAL(epoll_create)(size) : -1);
+}
+
+UMW_PUBLIC int inotify_init1(int flags)
+{
+  return made(umw_may_open(1) ? UMW_REAL(inotify_init1)(flags) : -1);
+}
+
+UMW_PUBLIC int inotify_init(void)
+{
+  return inotify_init1(0);
+}
+
+/* The C library closes by itself what is behind these. */
+UMW_PUBLIC int fclose(FILE* stream)
+{
+  const int fd = umw_gate ? UMW_REAL(fileno)(stream) : -1;
+  const int result = UMW_REAL(fclose)(stream);
+  const int error = errno;
+  umw_note_closed(fd);
+  errno = error;
+  return result;
+}
+
+UMW_PUBLIC int closedir(DIR* folder)
+{
+  const int fd = umw_gate && folder ? dirfd(folder) : -1;
+  const int result = UMW_REAL(closedir)(folder);
+  const int error = errno;
+  umw_note_closed(fd);
+  errno = error;
+  return result;
+}
+
+UMW_PUBLIC int eventfd(unsigned count, int flags)
+{
+  return made(umw_may_open(1) ? UMW_REAL(eventfd)(count, flags) : -1);
 }
 
 /* What -D_FORTIFY_SOURCE makes of read. */

@@ -100,7 +100,7 @@ static void take_over(char* pattern, const char* made)
     struct umw_path room;                                                                                              \
     char* const pattern = path;                                                                                        \
     path = (char*)umw_path_of(pattern, &room);                                                                         \
-    const result fd = opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                         \
+    const result fd = umw_may_open(1) ? opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__))) : -1;                  \
     if (fd >= 0 && path != pattern)                                                                                    \
       take_over(strrchr(pattern, '/') ? strrchr(pattern, '/') : pattern, path);                                        \
     return fd;                                                                                                         \
@@ -110,6 +110,8 @@ static void take_over(char* pattern, const char* made)
   {                                                                                                                    \
     struct umw_path room;                                                                                              \
     path = umw_path_of(path, &room);                                                                                   \
+    if (!umw_may_open(1))                                                                                              \
+      return NULL;                                                                                                     \
     return _Generic((result)0, FILE *                                                                                  \
                     : opened_stream, DIR *                                                                             \
                     : opened_folder)(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                 \
@@ -139,6 +141,8 @@ static void take_over(char* pattern, const char* made)
 static int open_at(int folder, const char* path, int flags, mode_t mode)
 {
   struct umw_path room;
+  if (!umw_may_open(1))
+    return -1;
   return opened(UMW_REAL(openat)(folder, umw_path_at(folder, path, &room), flags, mode));
 }
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "preload/descriptors.h"
@@ -75,6 +76,8 @@ UMW_PUBLIC pid_t fork(void)
   const pid_t child = UMW_REAL(fork)();
   const int error = errno;
   if (child == 0) {
+    const struct rlimit limit = {umw_gate->descriptors_soft, umw_gate->descriptors_hard};
+    UMW_REAL(setrlimit)(RLIMIT_NOFILE, &limit);
     umw_gate = NULL;
     umw_signals_of_child(mask);
     (void)!UMW_REAL(write)(ready[1], &byte, 1);

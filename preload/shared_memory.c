@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "preload/descriptors.h"
+
 /* The file of a name, in a buffer of PATH_MAX; false: `error`, or the name is too long. */
 static bool locate(const char* prefix, const char* name, int error, char* path)
 {
@@ -51,7 +53,10 @@ UMW_PUBLIC int shm_open(const char* name, int flags, mode_t mode)
     return -1;
   if (flags & O_CREAT)
     make_folder();
+  if (!umw_may_open(1))
+    return -1;
   const int fd = UMW_REAL(open)(path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+  umw_note_opened(fd);
   if (fd < 0 && errno == EISDIR)
     errno = EINVAL;
   return fd;

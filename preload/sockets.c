@@ -94,6 +94,8 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
   if (!umw_gate)
     return UMW_REAL(socket)(domain, type, protocol);
   const int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (!umw_may_open(1))
+    return -1;
   if (domain == AF_INET6)
     return fail(EAFNOSUPPORT);
   if (domain != AF_INET) {
@@ -119,6 +121,8 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
 
 UMW_PUBLIC int socketpair(int domain, int type, int protocol, int ends[2])
 {
+  if (!umw_may_open(2))
+    return -1;
   const int result = UMW_REAL(socketpair)(domain, type, protocol, ends);
   if (umw_gate && result == 0) {
     umw_note_opened(ends[0]);
@@ -245,6 +249,8 @@ UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
 UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* restrict length, int flags)
 {
   const struct umw_socket* socket = umw_socket_of(fd);
+  if (!umw_may_open(1))
+    return -1;
   if (!socket) {
     if (!umw_ready_to_read(fd))
       return -1;

@@ -161,6 +161,7 @@ struct umw_gate {
   uint64_t pmi_inode, pmi_device;      /* by which its copies are recognised */
   uint32_t address;                    /* IPv4, of the node, in host byte order */
   uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
+  uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/limits.c) */
   int32_t same_addresses;              /* the program has asked for the same addresses in all ranks */
   uint64_t random_seed;                /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal;   /* set by the shim */

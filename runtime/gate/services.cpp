@@ -132,6 +132,7 @@ int umw_warn(Rank& rank, const char* text)
 
 int umw_node_file(Rank& rank, const char* path)
 {
+  const world::FileMask usual;
   try {
     rank.job.files().make(rank, path);
     return 0;
@@ -141,6 +142,11 @@ int umw_node_file(Rank& rank, const char* path)
                                     path, error.what()));
     return -EIO;
   }
+}
+
+int umw_file_mask(Rank&, int)
+{
+  return -ENOSYS; // as below
 }
 
 int umw_change_directory(Rank&, const char*, int)
@@ -313,6 +319,7 @@ int umw_loader_released(Rank& rank, std::uint64_t count)
 
 int umw_stub_create(Rank& rank, const char* const* needed, int count, char* path, std::uint64_t capacity)
 {
+  const world::FileMask usual;
   const std::string name = rank.job.new_stub_path();
   if (name.size() >= capacity)
     return -ENAMETOOLONG;

@@ -16,7 +16,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@
 #include "loader/stub.h"
 #include "net_models/parameters.h"
 #include "runtime/cell/cell_process.h"
+#include "runtime/cli/machine_limits.h"
 #include "runtime/cli/usage_error.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/symbols.h"
@@ -131,6 +131,7 @@ void Job::make_ranks()
     loader::write_stub(copies_.back(), needed);
   }
   plan_cells();
+  share_descriptors();
   for (std::size_t i = 0; i < plan_.placement.ranks.size(); ++i) {
     umw_gate& gate = cells_ ? cells_->board().gate(static_cast<unsigned>(i)) : gates_[i];
     ranks_.push_back(std::make_unique<Rank>(*this, static_cast<int>(i), gate));
@@ -148,6 +149,21 @@ void Job::make_ranks()
   for (const auto& rank : ranks_)
     nodes.push_back(rank->node);
   spaces_[kvs_name()].add("PMI_process_mapping", bootstrap::process_mapping(nodes));
+}
+
+// Each rank may open as many as a program may, if this process, or a cell, can have as many for all of its ranks.
+void Job::share_descriptors()
+{
+  std::uint64_t ranks = plan_.placement.ranks.size();
+  if (cells_) {
+    ranks = 0;
+    for (const auto& cell : plan_.cells)
+      ranks = std::max<std::uint64_t>(ranks, cell.size());
+  }
+  constexpr std::uint64_t most = 1UL << 20; // the kernel's own bound, fs.nr_open
+  const std::uint64_t limit =
+      cli::extend_descriptor_limit(std::min(most, plan_.own_descriptors + ranks * std::min(plan_.descriptors, most)));
+  descriptors_per_rank_ = (limit - std::min(limit, plan_.own_descriptors)) / ranks;
 }
 
 void Job::make_rank(Rank& rank)
@@ -200,6 +216,8 @@ void Job::make_rank(Rank& rank)
   gate.app = static_cast<std::int32_t>(place.program);
   gate.app_ranks = static_cast<std::int32_t>(app_ranks);
   gate.address = sockets::host_of(place.node);
+  gate.descriptors_soft = std::min(plan_.descriptors, descriptors_per_rank_);
+  gate.descriptors_hard = std::min(plan_.most_descriptors, descriptors_per_rank_);
   gate.same_addresses = program.same_addresses ? 1 : 0;
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
   gate.runtime = &rank;
@@ -297,10 +315,6 @@ void Job::start_cells()
             for (const int fd : rank->gate.standard_fds)
               close(fd);
         }
-        rlimit limit{};
-        getrlimit(RLIMIT_NOFILE, &limit);
-        limit.rlim_cur = std::min<rlim_t>(plan_.descriptors * plan_.cells[index].size(), limit.rlim_max);
-        setrlimit(RLIMIT_NOFILE, &limit);
         cell::CellProcess process(*cells_, index, cpu_, plan_.process_argv);
         process.run(seats[index], plan_.options.quantum);
       },

@@ -143,6 +143,7 @@ public:
 
 private:
   void make_ranks();
+  void share_descriptors();
   void make_rank(Rank& rank);
   void plan_cells();
   void start_cells();
@@ -201,6 +202,7 @@ private:
     std::vector<Rank*> queue;
   };
   std::vector<Loader> loaders_;
+  std::uint64_t descriptors_per_rank_ = 0;
   unsigned stubs_ = 0;
   int thread_ids_ = 0;
   std::vector<std::shared_ptr<world::Folder>> folders_; // working directory each program starts in
