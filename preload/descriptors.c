@@ -6,18 +6,21 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum kind { unknown, plain, waits, simulated };
+enum kind { unknown, plain, waits, local_socket, simulated };
 
 #define most_known 65536
 
 /* Only the pages of numbers in use are ever touched. */
 static uint8_t kinds[most_known];
 static struct umw_socket* sockets[most_known];
-static bool has_children;
+static int* children;
+static size_t child_count;
 static bool owned[most_known]; /* the rank has opened it and not closed */
 static int owned_count = 3;    /* with 0, 1 and 2 */
 
@@ -103,8 +106,9 @@ static enum kind classify(int fd)
   struct stat status;
   if (fstat(fd, &status) != 0)
     return unknown;
-  const bool may_wait = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || (status.st_mode & S_IFMT) == 0;
-  return may_wait ? waits : plain;
+  if (S_ISSOCK(status.st_mode))
+    return local_socket;
+  return S_ISFIFO(status.st_mode) || (status.st_mode & S_IFMT) == 0 ? waits : plain;
 }
 
 static enum kind kind_of(int fd)
@@ -116,29 +120,70 @@ static enum kind kind_of(int fd)
   return kinds[fd];
 }
 
+static void wake(bool others)
+{
+  ++umw_gate->wakes;
+  if (umw_descriptor_waiters > 0)
+    umw_thread_wake(0);
+  if (others && umw_gate->local_ranks > 1)
+    umw_node_wake(0);
+}
+
 int umw_close(int fd)
 {
-  const bool known = umw_gate && in_table(fd) && kinds[fd] == waits;
+  const bool known = umw_gate && in_table(fd) && (kinds[fd] == waits || kinds[fd] == local_socket);
+  if (known && umw_gate->local_ranks > 1)
+    umw_clock_settle(0);
   const int result = UMW_REAL(close)(fd);
   if (!umw_gate)
     return result;
   const int error = errno;
   leave(fd);
   if (known)
-    umw_descriptor_written(-1); /* a reader may find the end of a pipe */
+    wake(true); /* a reader may find the end of a pipe */
   errno = error;
   return result;
 }
 
-void umw_note_child(void)
+void umw_note_child(int pid)
 {
-  has_children = true;
+  int* more = realloc(children, (child_count + 1) * sizeof *more);
+  if (!more)
+    return;
+  children = more;
+  children[child_count++] = pid;
+}
+
+bool umw_has_children(void)
+{
+  const int error = errno;
+  for (size_t i = 0; i < child_count;) {
+    siginfo_t info = {.si_pid = 0};
+    if (waitid(P_PID, (id_t)children[i], &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0)
+      ++i;
+    else
+      children[i] = children[--child_count];
+  }
+  errno = error;
+  return child_count > 0;
+}
+
+/* With a child the other end of a pipe may be its: as much real time goes by as it needs, but if it is another rank's after all, that
+ * must get on, too: after a second others run every 10 ms. False: it is their turn. */
+static bool wait_for_child(struct pollfd* descriptor, int* rounds)
+{
+  umw_yield(0);
+  const bool child_first = ++*rounds <= 100 || *rounds % 2 != 0;
+  if (child_first)
+    UMW_REAL(poll)(descriptor, 1, 10);
+  return child_first;
 }
 
 int umw_await(int fd, short events, int64_t deadline)
 {
   const unsigned final = umw_interruptions.final;
   struct pollfd descriptor = {fd, events, 0};
+  int patience = 0;
   for (;;) {
     const uint64_t seen = umw_gate->wakes; /* from before the look, see threads.c */
     umw_test_cancel();
@@ -151,6 +196,8 @@ int umw_await(int fd, short events, int64_t deadline)
       if (left <= 0)
         return 0;
     }
+    if (umw_has_children() && wait_for_child(&descriptor, &patience))
+      continue;
     ++umw_descriptor_waiters;
     umw_descriptor_wait(seen, left);
     --umw_descriptor_waiters;
@@ -161,15 +208,47 @@ int umw_await(int fd, short events, int64_t deadline)
   }
 }
 
+int umw_await_change(uint64_t seen, int64_t deadline)
+{
+  const unsigned final = umw_interruptions.final;
+  int64_t left = -1;
+  if (deadline >= 0) {
+    left = deadline - umw_now_ps(NULL);
+    if (left <= 0)
+      return 0;
+  }
+  umw_test_cancel();
+  ++umw_descriptor_waiters;
+  umw_descriptor_wait(seen, left);
+  --umw_descriptor_waiters;
+  if (umw_interruptions.final == final)
+    return 1;
+  errno = EINTR;
+  return -1;
+}
+
 /* Whether a call on it may have to wait, and does so in simulated time. */
 static bool may_block(int fd)
 {
-  if (!umw_gate || has_children || fd < 0)
+  if (!umw_gate || fd < 0)
     return false;
   for (int i = 0; i < 3; ++i)
     if (fd == umw_gate->standard_fds[i])
       return false;
-  return kind_of(fd) == waits && !(UMW_REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK);
+  if (kind_of(fd) != waits && kind_of(fd) != local_socket)
+    return false;
+  umw_clock_settle(0); /* those at earlier dates come first */
+  return !(UMW_REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK);
+}
+
+bool umw_is_local_socket(int fd)
+{
+  if (!umw_gate || fd < 0)
+    return false;
+  for (int i = 0; i < 3; ++i)
+    if (fd == umw_gate->standard_fds[i])
+      return false;
+  return kind_of(fd) == local_socket;
 }
 
 bool umw_ready_to_read(int fd)
@@ -188,9 +267,70 @@ bool umw_ready_to_write(int fd, size_t* most)
 
 void umw_descriptor_written(int fd)
 {
-  ++umw_gate->wakes;
-  if (umw_descriptor_waiters > 0)
-    umw_thread_wake(0);
-  if (umw_gate->local_ranks > 1 && fd >= 0 && kind_of(fd) == waits)
-    umw_node_wake(0);
+  wake(fd >= 0 && (kind_of(fd) == waits || kind_of(fd) == local_socket));
+}
+
+/* --- FIFOs ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Whether a FIFO that is open for reading has a writer, or had one since: tee(2) finds an end of file if not, and takes nothing. */
+static bool has_writer(int fd, const int scratch[2])
+{
+  struct pollfd descriptor = {fd, POLLIN, 0};
+  if (UMW_REAL(poll)(&descriptor, 1, 0) > 0)
+    return true;
+  return tee(fd, scratch[1], 1, SPLICE_F_NONBLOCK) != 0;
+}
+
+static int wait_for_writer(int fd)
+{
+  int scratch[2];
+  if (UMW_REAL(pipe2)(scratch, O_CLOEXEC | O_NONBLOCK) != 0)
+    return -1;
+  int waited = 1;
+  for (;;) {
+    const uint64_t seen = umw_gate->wakes;
+    if (has_writer(fd, scratch))
+      break;
+    if ((waited = umw_await_change(seen, -1)) <= 0)
+      break;
+  }
+  const int error = errno;
+  UMW_REAL(close)(scratch[0]);
+  UMW_REAL(close)(scratch[1]);
+  errno = error;
+  return waited;
+}
+
+int umw_open_fifo(int folder, const char* path, int flags)
+{
+  struct stat status;
+  const int mode = flags & O_ACCMODE;
+  if (!umw_gate || flags & (O_NONBLOCK | O_PATH) || mode == O_RDWR || umw_has_children())
+    return -2;
+  const int error = errno;
+  const bool is_fifo = UMW_REAL(fstatat)(folder, path, &status, 0) == 0 && S_ISFIFO(status.st_mode);
+  errno = error;
+  if (!is_fifo)
+    return -2;
+  int fd;
+  umw_clock_settle(0);
+  for (;;) {
+    const uint64_t seen = umw_gate->wakes;
+    fd = UMW_REAL(openat)(folder, path, flags | O_NONBLOCK);
+    if (fd >= 0 || errno != ENXIO) /* nobody reads */
+      break;
+    if (umw_await_change(seen, -1) <= 0)
+      return -1;
+  }
+  if (fd < 0)
+    return -1;
+  wake(true);
+  if (mode == O_RDONLY && wait_for_writer(fd) <= 0) {
+    const int failed = errno;
+    UMW_REAL(close)(fd);
+    errno = failed;
+    return -1;
+  }
+  UMW_REAL(fcntl)(fd, F_SETFL, UMW_REAL(fcntl)(fd, F_GETFL) & ~O_NONBLOCK);
+  return fd;
 }

@@ -2,8 +2,8 @@
  *
  * What the shim knows of the rank's descriptors: which are simulated sockets (sockets.c), and on which a call may have to wait for
  * another thread or rank (pipes, sockets of the node, eventfds). Such a wait is simulated: a call never blocks in the kernel, which would
- * stop everything. Descriptors 0, 1 and 2 lead out of the simulation, as do pipes once the rank has started a child; there
- * a wait is real. */
+ * stop everything. Descriptors 0, 1 and 2 lead out of the simulation: a wait there is real. As long as the rank has a child it may be the child's
+ * end, and real time goes by, too. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,14 +38,22 @@ void umw_note_copied(int from, int to); /* `to` may be -1 */
 int umw_close(int fd);
 
 /* The rank has a child, whose end of a pipe moves in real time. */
-void umw_note_child(void);
+void umw_note_child(int pid);
+bool umw_has_children(void);
 
 /* Waits until poll(2) finds one of `events` (or an error) on `fd`; `deadline`: ps, negative: none. 1: it does, 0: time-out, -1: EINTR. */
 int umw_await(int fd, short events, int64_t deadline);
+/* Waits until another thread or rank of the node has done something with a descriptor since the gate's count of wakes was `seen`. Results as
+ * above; 1 may come too early. */
+int umw_await_change(uint64_t seen, int64_t deadline);
 /* Before a call on a descriptor that is no simulated socket: waits until it does not block. False: EINTR. */
 bool umw_ready_to_read(int fd);
 /* The same; *most is how many bytes may be written without blocking. */
 bool umw_ready_to_write(int fd, size_t* most);
-/* Something was written to `fd`, or an end closed: who waits for it looks again. */
+/* Something was written to `fd` or read from it, or an end opened or closed: who waits for it looks again. */
 void umw_descriptor_written(int fd);
+/* It is a socket that the kernel serves. */
+bool umw_is_local_socket(int fd);
+/* open(2) of a FIFO, which waits for the other end; -2: `path` is none, or the call does not wait. */
+int umw_open_fifo(int folder, const char* path, int flags);
 #pragma GCC visibility pop

@@ -22,6 +22,7 @@
 
 #include "preload/gate/datagram.h"
 #include "preload/descriptors.h"
+#include "preload/local_sockets.h"
 #include "preload/sockets.h"
 
 _Noreturn void __chk_fail(void);
@@ -47,12 +48,18 @@ UMW_PUBLIC ssize_t read(int fd, void* buffer, size_t size)
     struct iovec part = {buffer, size};
     return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
   }
+  if (umw_is_local_socket(own) && !umw_is_pmi(own)) {
+    struct iovec part = {buffer, size};
+    return umw_local_receive(own, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
+  }
   ssize_t result;
   if (!umw_timer_fd_wait(own) || !umw_ready_to_read(own))
     return -1;
   do
     result = UMW_REAL(read)(own, buffer, size);
   while (result < 0 && umw_pmi_read_again(own));
+  if (umw_gate && result > 0)
+    umw_descriptor_written(own);
   return result;
 }
 
@@ -62,12 +69,16 @@ UMW_PUBLIC ssize_t readv(int fd, const struct iovec* parts, int count)
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
     return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+  if (umw_is_local_socket(own) && !umw_is_pmi(own))
+    return umw_local_receive(own, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
   if (!umw_ready_to_read(own))
     return -1;
   ssize_t result;
   do
     result = UMW_REAL(readv)(own, parts, count);
   while (result < 0 && umw_pmi_read_again(own));
+  if (umw_gate && result > 0)
+    umw_descriptor_written(own);
   return result;
 }
 
@@ -89,6 +100,10 @@ UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
     struct iovec part = {(void*)buffer, size};
     return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
   }
+  if (umw_is_local_socket(own) && !umw_is_pmi(own)) {
+    struct iovec part = {(void*)buffer, size};
+    return umw_local_send(own, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
+  }
   for (size_t done = 0, most;;) {
     if (!umw_ready_to_write(own, &most))
       return done > 0 ? (ssize_t)done : -1;
@@ -108,8 +123,25 @@ UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
     return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
-  size_t most;
-  return umw_ready_to_write(own, &most) ? written(own, UMW_REAL(writev)(own, parts, count)) : -1;
+  if (umw_is_local_socket(own) && !umw_is_pmi(own))
+    return umw_local_send(own, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+  size_t most, size = 0;
+  for (int i = 0; i < count; ++i)
+    size += parts[i].iov_len;
+  if (!umw_ready_to_write(own, &most))
+    return -1;
+  if (size <= most)
+    return written(own, UMW_REAL(writev)(own, parts, count));
+  size_t done = 0; /* more than fits at once into a pipe */
+  for (int i = 0; i < count; ++i) {
+    const ssize_t result = write(fd, parts[i].iov_base, parts[i].iov_len);
+    if (result < 0)
+      return done > 0 ? (ssize_t)done : -1;
+    done += (size_t)result;
+    if ((size_t)result < parts[i].iov_len)
+      break;
+  }
+  return (ssize_t)done;
 }
 
 UMW_PUBLIC int close(int fd)

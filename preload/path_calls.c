@@ -143,7 +143,9 @@ static int open_at(int folder, const char* path, int flags, mode_t mode)
   struct umw_path room;
   if (!umw_may_open(1))
     return -1;
-  return opened(UMW_REAL(openat)(folder, umw_path_at(folder, path, &room), flags, mode));
+  const char* there = umw_path_at(folder, path, &room);
+  const int fifo = there ? umw_open_fifo(folder, there, flags) : -2;
+  return opened(fifo != -2 ? fifo : UMW_REAL(openat)(folder, there, flags, mode));
 }
 
 UMW_PUBLIC int open(const char* path, int flags, ...)

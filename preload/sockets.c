@@ -22,6 +22,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/gate/datagram.h"
+#include "preload/local_sockets.h"
 #include "preload/sockets.h"
 
 enum { most_parts = 64 };
@@ -135,7 +136,7 @@ UMW_PUBLIC int bind(int fd, const struct sockaddr* address, socklen_t length)
 {
   const struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
-    return UMW_REAL(bind)(fd, address, length);
+    return umw_gate ? umw_local_bind(fd, address, length) : UMW_REAL(bind)(fd, address, length);
   uint32_t host;
   int port;
   return read_address(address, length, &host, &port) ? umw_result(umw_socket_bind(socket->number, host, port)) : -1;
@@ -164,13 +165,17 @@ static int name_of(int number, int peer, struct sockaddr* address, socklen_t* le
 UMW_PUBLIC int getsockname(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
 {
   const struct umw_socket* socket = umw_socket_of(fd);
-  return socket ? name_of(socket->number, 0, address, length) : UMW_REAL(getsockname)(fd, address, length);
+  return socket     ? name_of(socket->number, 0, address, length)
+         : umw_gate ? umw_local_name(fd, address, length)
+                    : UMW_REAL(getsockname)(fd, address, length);
 }
 
 UMW_PUBLIC int getpeername(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
 {
   const struct umw_socket* socket = umw_socket_of(fd);
-  return socket ? name_of(socket->number, 1, address, length) : UMW_REAL(getpeername)(fd, address, length);
+  return socket     ? name_of(socket->number, 1, address, length)
+         : umw_gate ? umw_local_peer(fd, address, length)
+                    : UMW_REAL(getpeername)(fd, address, length);
 }
 
 /* --- connecting --------------------------------------------------------------------------------------------------------------------- */
@@ -221,7 +226,7 @@ UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
 {
   struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
-    return UMW_REAL(connect)(fd, address, length);
+    return umw_gate ? umw_local_connect(fd, address, length) : UMW_REAL(connect)(fd, address, length);
   if (socket->datagram && address && length >= sizeof address->sa_family && address->sa_family == AF_UNSPEC) {
     socket->connected = false;
     return umw_result(umw_socket_connect(socket->number, 0, 0, 0));
@@ -251,14 +256,8 @@ UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* res
   const struct umw_socket* socket = umw_socket_of(fd);
   if (!umw_may_open(1))
     return -1;
-  if (!socket) {
-    if (!umw_ready_to_read(fd))
-      return -1;
-    const int connection = UMW_REAL(accept4)(fd, address, length, flags);
-    if (umw_gate)
-      umw_note_opened(connection);
-    return connection;
-  }
+  if (!socket)
+    return umw_gate ? umw_local_accept(fd, address, length, flags) : UMW_REAL(accept4)(fd, address, length, flags);
   if (!socket->listening)
     return fail(EINVAL);
   for (;;) {
@@ -422,13 +421,7 @@ UMW_PUBLIC ssize_t sendmsg(int fd, const struct msghdr* message, int flags)
   struct umw_socket* socket = umw_socket_of(fd);
   if (socket)
     return umw_socket_send(fd, socket, message, flags);
-  size_t most;
-  if (!umw_ready_to_write(fd, &most))
-    return -1;
-  const ssize_t result = UMW_REAL(sendmsg)(fd, message, flags);
-  if (umw_gate)
-    umw_descriptor_written(fd);
-  return result;
+  return umw_gate ? umw_local_send(fd, message, flags) : UMW_REAL(sendmsg)(fd, message, flags);
 }
 
 UMW_PUBLIC ssize_t sendto(int fd, const void* data, size_t size, int flags, const struct sockaddr* to, socklen_t length)
@@ -542,18 +535,19 @@ UMW_PUBLIC ssize_t recvmsg(int fd, struct msghdr* message, int flags)
   struct umw_socket* socket = umw_socket_of(fd);
   if (socket)
     return umw_socket_receive(fd, socket, message, flags);
-  return flags & MSG_DONTWAIT || umw_ready_to_read(fd) ? UMW_REAL(recvmsg)(fd, message, flags) : -1;
+  return umw_gate ? umw_local_receive(fd, message, flags) : UMW_REAL(recvmsg)(fd, message, flags);
 }
 
 UMW_PUBLIC ssize_t recvfrom(int fd, void* restrict data, size_t size, int flags, struct sockaddr* restrict from,
                             socklen_t* restrict length)
 {
   struct umw_socket* socket = umw_socket_of(fd);
-  if (!socket)
-    return flags & MSG_DONTWAIT || umw_ready_to_read(fd) ? UMW_REAL(recvfrom)(fd, data, size, flags, from, length) : -1;
+  if (!umw_gate)
+    return UMW_REAL(recvfrom)(fd, data, size, flags, from, length);
   struct iovec part = {data, size};
   struct msghdr message = {.msg_name = from, .msg_namelen = length ? *length : 0, .msg_iov = &part, .msg_iovlen = 1};
-  const ssize_t result = umw_socket_receive(fd, socket, &message, flags);
+  const ssize_t result =
+      socket ? umw_socket_receive(fd, socket, &message, flags) : umw_local_receive(fd, &message, flags);
   if (result >= 0 && length)
     *length = message.msg_namelen;
   return result;
@@ -584,7 +578,7 @@ UMW_PUBLIC ssize_t __recvfrom_chk(int fd, void* restrict data, size_t size, size
 
 UMW_PUBLIC int sendmmsg(int fd, struct mmsghdr* messages, unsigned count, int flags)
 {
-  if (!umw_socket_of(fd))
+  if (!umw_gate)
     return UMW_REAL(sendmmsg)(fd, messages, count, flags);
   unsigned done = 0;
   for (; done < count; ++done) {
@@ -598,8 +592,8 @@ UMW_PUBLIC int sendmmsg(int fd, struct mmsghdr* messages, unsigned count, int fl
 
 UMW_PUBLIC int recvmmsg(int fd, struct mmsghdr* messages, unsigned count, int flags, struct timespec* timeout)
 {
-  if (!umw_socket_of(fd))
-    return umw_ready_to_read(fd) ? UMW_REAL(recvmmsg)(fd, messages, count, flags, timeout) : -1;
+  if (!umw_gate)
+    return UMW_REAL(recvmmsg)(fd, messages, count, flags, timeout);
   unsigned done = 0;
   for (; done < count; ++done) {
     const ssize_t n = recvmsg(fd, &messages[done].msg_hdr, (flags & ~MSG_WAITFORONE) | (done > 0 && flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0));

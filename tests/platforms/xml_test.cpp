@@ -98,6 +98,13 @@ TEST_F(Xml, SocketsAndMemoryOfAHost)
       {.spec = platform(hosts(R"(<prop id="sockets" value="2"/><prop id="memory" value="1GiB"/>)")), .nodes = 1});
   EXPECT_EQ(told->node(0).sockets, 2U);
   EXPECT_EQ(told->node(0).memory, 1UL << 30);
+}
+
+TEST_F(Xml, SocketsAndMemoryThatCannotBe)
+{
+  const auto hosts = [](const std::string& property) {
+    return R"(<host id="a" speed="1Gf" core="4">)" + property + "</host>";
+  };
   EXPECT_THAT(message(platform(hosts(R"(<prop id="memory" value="much"/>)"))),
               testing::HasSubstr("property memory of host 'a' is 'much' instead of a size"));
   EXPECT_THAT(message(platform(hosts(R"(<prop id="sockets" value="0"/>)"))),
