@@ -30,6 +30,10 @@ struct umw_socket* umw_socket_of(int fd);
 void umw_note_socket(int fd, struct umw_socket* socket);
 
 void umw_note_opened(int fd);          /* a new descriptor: what was known of the number is void */
+/* epoll(7) `epfd` looks at `fd`, too. */
+void umw_note_watched(int epfd, int fd);
+/* The program looks at `fd`: whatever has happened to its sockets it knows, if that is one or an epoll of some. */
+void umw_look_at(int fd);
 void umw_note_copied(int from, int to); /* `to` may be -1 */
 /* Closes it; the result of close(2). */
 int umw_close(int fd);
