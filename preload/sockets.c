@@ -484,6 +484,8 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
   struct msghdr rest = {.msg_iov = parts, .msg_iovlen = (size_t)(count + first)};
   umw_gate->descriptor_seen = umw_gate->descriptor_news;
   const ssize_t n = UMW_REAL(recvmsg)(fd, &rest, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
+  if (n > 0)
+    umw_gate->got_on = 1;
   message->msg_flags = rest.msg_flags & MSG_TRUNC;
   if (!socket->datagram || n < (ssize_t)sizeof head)
     return n;
