@@ -289,7 +289,7 @@ static const char* behind_thread(const char* task)
 /* What the node has a version of its own of, in its folder; a file that is not there is not there (runtime/job/node_files.h). */
 static bool is_of_node(const char* path)
 {
-  static const char* const trees[] = {"/proc/net", "/sys/class/net"};
+  static const char* const trees[] = {"/proc/net", "/proc/sys/kernel/random/boot_id", "/sys/class/net", "/sys/devices/virtual/net"};
   for (unsigned i = 0; i < sizeof trees / sizeof *trees; ++i) {
     const size_t length = strlen(trees[i]);
     if (strncmp(path, trees[i], length) == 0 && (path[length] == '/' || path[length] == '\0'))

@@ -37,7 +37,11 @@ struct Interface {
 
 void make_interface(const fs::path& folder, const Interface& interface)
 {
-  const fs::path own = folder / interface.name;
+  // As in sysfs(5), where what looks for devices passes over all that is no link.
+  const fs::path own = folder / "sys/devices/virtual/net" / interface.name;
+  const fs::path links = folder / "sys/class/net";
+  fs::create_directories(links);
+  fs::create_symlink(fs::path("../../devices/virtual/net") / interface.name, links / interface.name);
   write(own / "address", interface.hardware_address + "\n");
   write(own / "ifindex", fmt::format("{}\n", interface.index));
   write(own / "mtu", fmt::format("{}\n", interface.mtu));
@@ -57,10 +61,12 @@ void make_node_files(const std::string& folder, std::uint32_t address)
 {
   const fs::path root = fs::path(folder) / "files";
   const auto byte = [address](int n) { return address >> 8 * (3 - n) & 0xff; };
-  make_interface(root / "sys/class/net", {"lo", 1, 65536, 772, 0x49, "", "00:00:00:00:00:00"});
-  make_interface(root / "sys/class/net",
+  make_interface(root, {"lo", 1, 65536, 772, 0x49, "", "00:00:00:00:00:00"});
+  make_interface(root,
                  {"bxi0", 2, 65520, 1, 0x1043, "100000\n",
                   fmt::format("02:00:{:02x}:{:02x}:{:02x}:{:02x}", byte(0), byte(1), byte(2), byte(3))});
+ // By which UCX tells whether two processes run on one machine.
+  write(root / "proc/sys/kernel/random/boot_id", fmt::format("{:08x}-0000-4000-8000-000000000000\n", address));
   constexpr const char* counters = "       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n";
   write(root / "proc/net/dev",
         fmt::format("Inter-|   Receive                                                |  Transmit\n"
