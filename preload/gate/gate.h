@@ -158,7 +158,7 @@ struct umw_gate {
   uint64_t pmi_inode, pmi_device;      /* by which its copies are recognised */
   uint32_t address;                    /* IPv4, of the node, in host byte order */
   uint64_t descriptor_news;            /* grows whenever the network has changed what a socket of the rank is ready for */
-  uint64_t descriptor_seen;            /* what it was when the rank last looked at its sockets */
+  uint64_t descriptor_seen;            /* what it was when the running thread last looked at sockets */
   uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
   int32_t same_addresses;              /* the program has asked for the same addresses in all ranks */
   uint64_t random_seed;                /* 0: randomness comes from the kernel */

@@ -42,7 +42,7 @@ void Polling::changed(Rank& rank)
 
 SimTime Polling::patience_for_descriptors(const Rank& rank, SimTime waited)
 {
-  if (rank.gate.descriptor_seen == rank.gate.descriptor_news || waited > longest_neglect)
+  if (rank.running().descriptors_seen == rank.gate.descriptor_news || waited > longest_neglect)
     return sim::never;
   return std::clamp(waited / step_fraction, shortest_step, longest_step);
 }
