@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum kind { unknown, plain, waits, local_socket, simulated };
+enum kind { unknown, plain, waits, local_socket, simulated, watches }; /* the last: an epoll that looks at simulated sockets */
 
 #define most_known 65536
 
@@ -73,6 +73,18 @@ bool umw_may_open(int more)
   return false;
 }
 
+void umw_note_watched(int epfd, int fd)
+{
+  if (in_table(epfd) && in_table(fd) && (kinds[fd] == simulated || kinds[fd] == watches))
+    kinds[epfd] = watches;
+}
+
+void umw_look_at(int fd)
+{
+  if (in_table(fd) && (kinds[fd] == simulated || kinds[fd] == watches))
+    umw_gate->descriptor_seen = umw_gate->descriptor_news;
+}
+
 /* `fd` leads to it no more; the last one closes it. */
 static void leave(int fd)
 {
@@ -93,6 +105,8 @@ void umw_note_copied(int from, int to)
   struct umw_socket* socket = umw_socket_of(from);
   if (socket && in_table(to))
     umw_note_socket(to, socket);
+  else if (in_table(from) && in_table(to))
+    kinds[to] = kinds[from];
 }
 
 void umw_note_closed(int fd)
@@ -187,6 +201,7 @@ int umw_await(int fd, short events, int64_t deadline)
   for (;;) {
     const uint64_t seen = umw_gate->wakes; /* from before the look, see threads.c */
     umw_test_cancel();
+    umw_look_at(fd);
     const int found = UMW_REAL(poll)(&descriptor, 1, 0);
     if (found > 0 || (found < 0 && errno != EINTR)) /* EINTR: Umwelt's own signals */
       return 1;

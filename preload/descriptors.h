@@ -33,6 +33,10 @@ void umw_note_opened(int fd);          /* a new descriptor of the rank: what was
 void umw_note_closed(int fd);
 /* Whether the rank may have `more` descriptors; EMFILE. Asked before they are made. */
 bool umw_may_open(int more);
+/* epoll(7) `epfd` looks at `fd`, too. */
+void umw_note_watched(int epfd, int fd);
+/* The program looks at `fd`: whatever has happened to its sockets it knows, if that is one or an epoll of some. */
+void umw_look_at(int fd);
 void umw_note_copied(int from, int to); /* `to` may be -1 */
 /* Closes it; the result of close(2). */
 int umw_close(int fd);

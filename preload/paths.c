@@ -40,6 +40,7 @@ static struct tree trees[] = {
     {"/proc/uptime", session_files, NULL, each_time},
     {"/proc/net", session_files, NULL, once},
     {"/proc/sys/kernel/hostname", session_files, NULL, once},
+    {"/proc/sys/kernel/random/boot_id", session_files, NULL, once},
     {"/sys/devices/system/cpu", machine_files, NULL, once},
     {"/sys/devices/system/node", machine_files, NULL, once},
     {"/sys/devices", session_files, NULL, once, .links = true},

@@ -120,6 +120,8 @@ extern int umw_descriptor_waiters;
 /* pmi/pmi.c */
 bool umw_is_pmi(int fd);         /* it is PMI_FD, or a copy of it */
 void umw_pmi_written(int fd);    /* the program has written to `fd` */
+/* Lets the workers of UCX advance (ucx.c). False: there are none. */
+bool umw_ucx_progress(void);
 bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_FD, and there is something by now */
 
 /* memory.c: before fork(): what the rank shares with the runtime becomes its own */

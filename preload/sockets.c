@@ -262,7 +262,8 @@ UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* res
     return fail(EINVAL);
   for (;;) {
     char one;
-    if (UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT) != 1) {
+    umw_gate->descriptor_seen = umw_gate->descriptor_news;
+    if (UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT | MSG_PEEK) != 1) {
       if (socket->nonblocking) {
         umw_yield(0); /* it looks again and again */
         return fail(EAGAIN);
@@ -276,6 +277,7 @@ UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* res
     const int own = make_pair(false, flags, &other);
     if (own < 0)
       return -1;
+    UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT);
     const int number = umw_socket_accept(socket->number, other);
     UMW_REAL(close)(other);
     if (number == -EAGAIN) {
@@ -479,7 +481,10 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
   const int first = socket->datagram ? 1 : 0;
   const int count = parts_behind(message, done, parts + first, most_parts);
   struct msghdr rest = {.msg_iov = parts, .msg_iovlen = (size_t)(count + first)};
+  umw_gate->descriptor_seen = umw_gate->descriptor_news;
   const ssize_t n = UMW_REAL(recvmsg)(fd, &rest, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
+  if (n > 0)
+    umw_gate->got_on = 1;
   message->msg_flags = rest.msg_flags & MSG_TRUNC;
   if (!socket->datagram || n < (ssize_t)sizeof head)
     return n;

@@ -160,6 +160,8 @@ struct umw_gate {
   int32_t pmi_fd;                      /* the descriptor the environment calls PMI_FD; -1: none */
   uint64_t pmi_inode, pmi_device;      /* by which its copies are recognised */
   uint32_t address;                    /* IPv4, of the node, in host byte order */
+  uint64_t descriptor_news;            /* grows whenever the network has changed what a socket of the rank is ready for */
+  uint64_t descriptor_seen;            /* what it was when the running thread last looked at sockets */
   uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
   uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/limits.c) */
   int32_t same_addresses;              /* the program has asked for the same addresses in all ranks */

@@ -27,7 +27,9 @@ bool umw_pmi_read_again(int fd)
 {
   const int before = errno;
   if (before == EAGAIN && umw_is_pmi(fd)) {
-    umw_pmi_wait(0);
+    const uint64_t seen = umw_gate->descriptor_news;
+    const bool served = umw_ucx_progress();
+    umw_pmi_wait(served, seen);
     return true;
   }
   errno = before;

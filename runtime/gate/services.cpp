@@ -294,9 +294,9 @@ int umw_pmi_serve(Rank& rank, int)
   return 0;
 }
 
-int umw_pmi_wait(Rank& rank, int)
+int umw_pmi_wait(Rank& rank, int sockets, std::uint64_t seen)
 {
-  rank.pmi->wait();
+  rank.pmi->wait([&] { return sockets != 0 && rank.gate.descriptor_news != seen; });
   return 0;
 }
 

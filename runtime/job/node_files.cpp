@@ -191,6 +191,8 @@ void NodeFiles::make(const Rank& rank, std::string_view path)
     write_file(root / "proc/net/route", routes);
   } else if (first("/proc/sys/kernel/hostname"))
     write_file(root / "proc/sys/kernel/hostname", fmt::format("{}\n", rank.gate.host_name));
+  else if (first("/proc/sys/kernel/random/boot_id")) // by which UCX tells whether two processes run on one machine
+    write_file(root / "proc/sys/kernel/random/boot_id", fmt::format("{:08x}-0000-4000-8000-000000000000\n", sockets::host_of(rank.node)));
   else if (first("/etc/hostname"))
     write_file(root / "etc/hostname", fmt::format("{}\n", rank.gate.host_name));
   else if (first("/sys/block")) // no disk, and no limit of a control group
