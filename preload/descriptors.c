@@ -256,6 +256,12 @@ static bool may_block(int fd)
   return !(UMW_REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK);
 }
 
+bool umw_may_wait(int fd)
+{
+  const enum kind kind = fd < 0 ? unknown : kind_of(fd);
+  return kind == waits || kind == local_socket || kind == simulated;
+}
+
 bool umw_is_local_socket(int fd)
 {
   if (!umw_gate || fd < 0)

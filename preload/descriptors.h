@@ -56,6 +56,8 @@ bool umw_ready_to_read(int fd);
 bool umw_ready_to_write(int fd, size_t* most);
 /* Something was written to `fd` or read from it, or an end opened or closed: who waits for it looks again. */
 void umw_descriptor_written(int fd);
+/* Calls on it may wait: a pipe, a socket, an eventfd ... */
+bool umw_may_wait(int fd);
 /* It is a socket that the kernel serves. */
 bool umw_is_local_socket(int fd);
 /* open(2) of a FIFO, which waits for the other end; -2: `path` is none, or the call does not wait. */

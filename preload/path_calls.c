@@ -50,6 +50,21 @@ static FILE* opened_stream(FILE* stream)
   return stream;
 }
 
+/* A FIFO, whose other end may have to be waited for. False: it is none. */
+static bool fifo_stream(const char* path, const char* mode, FILE** stream)
+{
+  if (!umw_gate || !path || !mode)
+    return false;
+  const int flags = strchr(mode, '+') ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
+  const int fd = umw_open_fifo(AT_FDCWD, path, flags);
+  if (fd == -2)
+    return false;
+  *stream = fd < 0 ? NULL : umw_stream_of(opened(fd), mode);
+  if (fd >= 0 && !*stream)
+    close(fd);
+  return true;
+}
+
 static DIR* opened_folder(DIR* folder)
 {
   if (folder)
@@ -208,6 +223,26 @@ UMW_PUBLIC int __openat_2(int folder, const char* path, int flags)
 UMW_PUBLIC int __openat64_2(int folder, const char* path, int flags)
 {
   return open_without_mode(folder, path, flags);
+}
+
+static FILE* open_stream(FILE* (*real)(const char*, const char*), const char* path, const char* mode)
+{
+  struct umw_path room;
+  FILE* stream;
+  const char* there = umw_path_of(path, &room);
+  if (!umw_may_open(1))
+    return NULL;
+  return fifo_stream(there, mode, &stream) ? stream : opened_stream(real(there, mode));
+}
+
+UMW_PUBLIC FILE* fopen(const char* restrict path, const char* restrict mode)
+{
+  return open_stream(UMW_REAL(fopen), path, mode);
+}
+
+UMW_PUBLIC FILE* fopen64(const char* restrict path, const char* restrict mode)
+{
+  return open_stream(UMW_REAL(fopen64), path, mode);
 }
 
 /* --- stat of programs built before glibc 2.33 ------------------------------------------------------------------------------------- */

@@ -127,6 +127,10 @@ bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_F
 /* memory.c: before fork(): what the rank shares with the runtime becomes its own */
 void umw_unshare_memory(void);
 
+/* streams.c: a stream of a descriptor on which a call may wait; null: errno */
+struct _IO_FILE;
+struct _IO_FILE* umw_stream_of(int fd, const char* mode);
+
 /* numa.c: answers one of the calls for memory policies, with a negative errno; false: it is none. `a`: its arguments */
 bool umw_memory_policy(long number, const long* a, int* result);
 

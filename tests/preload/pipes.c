@@ -329,12 +329,47 @@ static void sockets(void)
   close(lost);
 }
 
+static void* print_lines(void* argument)
+{
+  const struct work* work = argument;
+  usleep(20000);
+  FILE* stream = work->path ? fopen(work->path, "w") : fdopen(work->fd, "w");
+  fprintf(stream, "a line\n");
+  fflush(stream);
+  usleep(20000);
+  fprintf(stream, "another one\n");
+  fclose(stream);
+  return NULL;
+}
+
 static void fifos(void)
 {
   say(mkfifo(below("fifo"), 0600));
   char path[108];
   strcpy(path, below("fifo"));
   much(-1, -1, path);
+  struct work work = {-1, path};
+  pthread_t thread;
+  char line[64] = "";
+  pthread_create(&thread, NULL, print_lines, &work);
+  FILE* stream = fopen(path, "r");
+  printf("fileno %d\n", fileno(stream) > 2);
+  while (fgets(line, sizeof line, stream))
+    printf("%s", line);
+  printf("end %d %d\n", feof(stream), ferror(stream));
+  pthread_join(thread, NULL);
+  say(fclose(stream));
+  int ends[2];
+  pipe(ends);
+  work = (struct work){ends[1], NULL};
+  pthread_create(&thread, NULL, print_lines, &work);
+  printf("for writing %d\n", fdopen(ends[0], "w") == NULL && errno == EINVAL);
+  stream = fdopen(ends[0], "r");
+  while (fscanf(stream, "%63s", line) == 1)
+    printf("[%s]", line);
+  pthread_join(thread, NULL);
+  say(fclose(stream));
+  printf("closed %d\n", fcntl(ends[0], F_GETFD) < 0);
   say(open(path, O_WRONLY | O_NONBLOCK));
   const int fd = open(path, O_RDONLY | O_NONBLOCK);
   printf("without waiting %d\n", fd >= 0);
