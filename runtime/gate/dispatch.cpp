@@ -172,6 +172,8 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   }
   if (std::exchange(rank.gate.got_on, 0U) != 0) {
     thread.poll.idle = false;
+    if (!rank.memory_peers.empty())
+      thread.poll.empty = 0; // a message without a call (preload/node_memory.c)
     rank.job.polling().progress();
   }
   rank.enter(called.looks, measured);
@@ -182,6 +184,8 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
     if (changes_queues(operation))
       ++rank.gate.activity;
   }
+  if (!rank.memory_peers.empty() && called.progress && operation != UMW_OP_umw_memory_copy)
+    rank.job.shared_memory().may_have_written(rank, 0);
   if (rank.output->collects())
     rank.output->pass_on(false);
   if (rank.job.traces_calls()) [[unlikely]]

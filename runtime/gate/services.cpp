@@ -368,6 +368,32 @@ int umw_descriptor_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
   return rank.wait_in_background(deadline(rank, duration)) ? 0 : 1;
 }
 
+int umw_memory_mapped(Rank& rank, std::uint64_t device, std::uint64_t inode, int more)
+{
+  rank.job.shared_memory().mapped(rank, {device, inode}, more != 0);
+  return 0;
+}
+
+int umw_memory_copy(Rank& rank, std::uint64_t bytes, int writes)
+{
+  job::SharedMemory& memory = rank.job.shared_memory();
+  memory.copy(rank, bytes, writes != 0 ? 0 : memory.parameters().line, writes != 0);
+  return 0;
+}
+
+int umw_memory_peer(Rank& rank, int pid, std::uint64_t bytes, int writes)
+{
+  const auto& ranks = rank.job.ranks();
+  const auto found = std::find_if(ranks.begin(), ranks.end(), [&](const auto& other) {
+    return other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended;
+  });
+  if (found == ranks.end())
+    return -ESRCH;
+  job::SharedMemory& memory = rank.job.shared_memory();
+  memory.copy(rank, bytes, memory.parameters().system_copy, writes != 0);
+  return rank.job.cells() != nullptr ? rank.job.cells()->pid((*found)->carrier) : getpid();
+}
+
 // Other processes of the node are there for a rank, those of other nodes are not.
 int umw_signal_send(Rank& rank, int pid, int tid, int number, int code, std::uint64_t value)
 {

@@ -65,7 +65,7 @@ bool Channel::converse()
     const bool others_first = gate::serve(rank, slot_.operation, slot_.arguments, slot_.burst);
     if (!others_first || overlaps()) {
       go_on(cell::Slot::Turn::go_on);
-    } else if (rank.threads.size() == 1) { // nobody before it can touch its memory
+    } else if (rank.threads.size() == 1 && rank.memory_peers.empty()) { // nobody before it can touch its memory
       go_on(cell::Slot::Turn::go_on);
       scheduler.yield();
     } else {

@@ -23,8 +23,9 @@
 #include "runtime/job/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
-#include "runtime/job/socket_host.h"
 #include "runtime/job/rank.h"
+#include "runtime/job/shared_memory.h"
+#include "runtime/job/socket_host.h"
 #include "runtime/observe/progress.h"
 #include "runtime/portals/fabric.h"
 #include "runtime/world/carrier.h"
@@ -82,6 +83,7 @@ public:
   [[nodiscard]] cell::Cells* cells() { return cells_.get(); } // null: the runtime's own process carries all ranks
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
+  [[nodiscard]] SharedMemory& shared_memory() { return shared_memory_; }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
   [[nodiscard]] bootstrap::Spaces& spaces() { return spaces_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
@@ -172,6 +174,7 @@ private:
   portals::Fabric fabric_;
   SocketHost socket_host_{*this};
   sockets::Stack sockets_;
+  SharedMemory shared_memory_;
   std::unique_ptr<net::Model> model_;
   std::unique_ptr<cell::Cells> cells_;
   std::vector<umw_gate> gates_;                 // of ranks that are in no cell

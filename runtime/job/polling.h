@@ -58,6 +58,7 @@ public:
 
 private:
   bool spin(Rank& rank, sim::SimTime deadline);
+  bool wait_for_peers(Rank& rank, sim::SimTime deadline);
 
   Job& job_;
   unsigned rounds_ = 0;

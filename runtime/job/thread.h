@@ -25,18 +25,20 @@ using sim::SimTime;
 
 // What is known of a thread that looks again and again (job/polling.h).
 struct PollState {
-  std::uint64_t empty = 0; // empty polls in a row
-  SimTime since = 0;       // when the first of them was
-  std::uint64_t looks = 0; // clock reads up to the last of them
-  bool computed = false;   // a burst worth counting lies between the last two
-  bool parked = false;     // blocked until something can have changed
-  bool idle = false;       // it has done nothing since it last looked, so nobody need look on its account
-  bool at_memory = false;  // ... and looks at memory
-  bool calls = false;      // ... in a loop with calls
-  bool let_go = false;     // ... and woken because nothing else was left to happen
-  bool acted = false;      // it has made a call that does something since it last made one that tells nothing
-  SimTime date = -1;       // of its last call
-  unsigned at_once = 0;    // calls at that date
+  std::uint64_t empty = 0;   // empty polls in a row
+  SimTime since = 0;         // when the first of them was
+  std::uint64_t looks = 0;   // clock reads up to the last of them
+  bool computed = false;     // a burst worth counting lies between the last two
+  bool parked = false;       // blocked until something can have changed
+  bool idle = false;         // it has done nothing since it last looked, so nobody need look on its account
+  bool at_memory = false;    // ... and looks at memory
+  bool calls = false;        // ... in a loop with calls
+  bool let_go = false;       // ... and woken because nothing else was left to happen
+  std::uint64_t changes = 0; // of the gate, when it last went on
+  bool told = false;         // what it writes to shared memory in its present burst others know of already
+  bool acted = false;        // it has made a call that does something since it last made one that tells nothing
+  SimTime date = -1;         // of its last call
+  unsigned at_once = 0;      // calls at that date
 };
 
 struct Thread {
@@ -68,7 +70,10 @@ struct Thread {
     explicit LookAgain(Thread& t) : thread(t) {}
     void fire() override;
     Thread& thread;
+    SimTime next = sim::never; // once more at that date
+    bool written = false;      // what it looks for may be there, rather than somebody just having got on
   } look_again;
+  void look_again_at(SimTime date, bool written);
 
   [[nodiscard]] bool ended() const { return actor->state() == engine::Actor::State::ended; }
 };

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Memory that the rank may share with others of its node (node_memory.c). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+/* A file was mapped with MAP_SHARED. */
+void umw_note_mapped(const void* address, size_t size, int fd);
+/* What was mapped there is there no longer. */
+void umw_note_unmapped(const void* address, size_t size);
+/* It lies somewhere else now, with that size. */
+void umw_note_moved(const void* address, size_t size, const void* moved, size_t new_size);
+/* Whether the address is in such memory. */
+bool umw_in_shared_file(const void* address);
+/* What goes by until umw_end_pause() with its result is not the program's computing. */
+uint64_t umw_begin_pause(void);
+void umw_end_pause(uint64_t begin);
+#pragma GCC visibility pop
