@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Standard descriptors and the paths by which a program finds itself. All ranks of a process share its descriptors, so a
+ * Standard descriptors. All ranks of a process share its descriptors, so a
  * rank's 0, 1 and 2 may lead elsewhere: the gate says where. The C library's own streams are redirected once by their
  * descriptor number, direct calls are translated here.
  */
 #include "preload/shim.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <linux/sockios.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/sockios.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
@@ -59,7 +57,8 @@ UMW_PUBLIC ssize_t readv(int fd, const struct iovec* parts, int count)
   const int own = translate(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
-    return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+    return umw_socket_receive(own, socket,
+                              &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
   if (!umw_ready_to_read(own))
     return -1;
   ssize_t result;
@@ -105,7 +104,8 @@ UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
   const int own = translate(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
-    return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+    return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count},
+                           0);
   size_t most;
   return umw_ready_to_write(own, &most) ? written(own, UMW_REAL(writev)(own, parts, count)) : -1;
 }
@@ -268,171 +268,4 @@ UMW_PUBLIC int dprintf(int fd, const char* restrict format, ...)
   const int result = UMW_REAL(vdprintf)(translate(fd), format, arguments);
   va_end(arguments);
   return result;
-}
-
-/* Paths that name the process itself: /proc/self/exe and /proc/PID/exe lead to the program, /proc/PID/task to the threads of the
- * rank, other files of /proc/PID, and those of its threads, to those of the process that carries the rank, since the kernel does
- * not know the pids of the simulated world. */
-struct own_path {
-  char buffer[PATH_MAX];
-};
-
-/* What stands behind "/task/TID" if TID is a thread of the rank; NULL: it is none. */
-static const char* behind_thread(const char* task)
-{
-  const char* number = task + strspn(task + 5, "/") + 5;
-  char* rest;
-  const long tid = strtol(number, &rest, 10);
-  return rest != number && (tid == umw_gate->pid || tid >= UMW_FIRST_THREAD_ID) && *rest == '/' ? rest : NULL;
-}
-
-/* What the node has a version of its own of, in its folder; a file that is not there is not there (runtime/job/node_files.h). */
-static bool is_of_node(const char* path)
-{
-  static const char* const trees[] = {"/proc/net", "/sys/class/net"};
-  for (unsigned i = 0; i < sizeof trees / sizeof *trees; ++i) {
-    const size_t length = strlen(trees[i]);
-    if (strncmp(path, trees[i], length) == 0 && (path[length] == '/' || path[length] == '\0'))
-      return true;
-  }
-  return false;
-}
-
-static const char* own_path(const char* path, struct own_path* own)
-{
-  if (!umw_gate || !path)
-    return path;
-  if (is_of_node(path))
-    return (size_t)snprintf(own->buffer, sizeof own->buffer, "%s/files%s", umw_gate->session_folder, path) < sizeof own->buffer
-               ? own->buffer
-               : path;
-  if (strncmp(path, "/proc/", 6) != 0)
-    return path;
-  const size_t length = (size_t)snprintf(own->buffer, sizeof own->buffer, "/proc/%d", umw_gate->pid);
-  const char* rest = NULL;
-  if (strncmp(path, own->buffer, length) == 0)
-    rest = path + length;
-  else if (strncmp(path, "/proc/self", 10) == 0)
-    rest = path + 10;
-  if (!rest || (*rest != '/' && *rest != '\0'))
-    return path;
-  if (strcmp(rest, "/exe") == 0)
-    return umw_gate->program;
-  if (strncmp(rest, "/task", 5) == 0 && rest[5 + strspn(rest + 5, "/")] == '\0')
-    return umw_task_folder(own->buffer, sizeof own->buffer) ? own->buffer : path;
-  const char* behind = strncmp(rest, "/task/", 6) == 0 ? behind_thread(rest) : NULL;
-  if (behind)
-    rest = behind;
-  return (size_t)snprintf(own->buffer, sizeof own->buffer, "/proc/self%s", rest) < sizeof own->buffer ? own->buffer
-                                                                                                      : path;
-}
-
-static bool is_program(const char* path, const char* target)
-{
-  return target != path && target == umw_gate->program;
-}
-
-static ssize_t copy_link(const char* target, char* buffer, size_t size)
-{
-  const size_t length = strlen(target);
-  const size_t part = length < size ? length : size;
-  memcpy(buffer, target, part);
-  return (ssize_t)part;
-}
-
-UMW_PUBLIC ssize_t readlink(const char* restrict path, char* restrict buffer, size_t size)
-{
-  struct own_path own;
-  const char* target = own_path(path, &own);
-  return is_program(path, target) ? copy_link(target, buffer, size) : UMW_REAL(readlink)(target, buffer, size);
-}
-
-UMW_PUBLIC ssize_t readlinkat(int folder, const char* restrict path, char* restrict buffer, size_t size)
-{
-  struct own_path own;
-  const char* target = own_path(path, &own);
-  return is_program(path, target) ? copy_link(target, buffer, size)
-                                  : UMW_REAL(readlinkat)(folder, target, buffer, size);
-}
-
-UMW_PUBLIC char* realpath(const char* restrict path, char* restrict resolved)
-{
-  struct own_path own;
-  return UMW_REAL(realpath)(own_path(path, &own), resolved);
-}
-
-UMW_PUBLIC char* canonicalize_file_name(const char* path)
-{
-  struct own_path own;
-  return UMW_REAL(canonicalize_file_name)(own_path(path, &own));
-}
-
-/* The mode argument is there only if a file may be created; passing it on always does no harm. */
-#define MODE_ARGUMENT(mode)                                                                                            \
-  mode_t mode;                                                                                                         \
-  {                                                                                                                    \
-    va_list list;                                                                                                      \
-    va_start(list, flags);                                                                                             \
-    mode = va_arg(list, mode_t);                                                                                       \
-    va_end(list);                                                                                                      \
-  }
-
-UMW_PUBLIC int open(const char* path, int flags, ...)
-{
-  MODE_ARGUMENT(mode)
-  struct own_path own;
-  return UMW_REAL(open)(own_path(path, &own), flags, mode);
-}
-
-UMW_PUBLIC int open64(const char* path, int flags, ...)
-{
-  MODE_ARGUMENT(mode)
-  struct own_path own;
-  return UMW_REAL(open64)(own_path(path, &own), flags, mode);
-}
-
-UMW_PUBLIC int openat(int folder, const char* path, int flags, ...)
-{
-  MODE_ARGUMENT(mode)
-  struct own_path own;
-  return UMW_REAL(openat)(folder, own_path(path, &own), flags, mode);
-}
-
-UMW_PUBLIC int openat64(int folder, const char* path, int flags, ...)
-{
-  MODE_ARGUMENT(mode)
-  struct own_path own;
-  return UMW_REAL(openat64)(folder, own_path(path, &own), flags, mode);
-}
-
-UMW_PUBLIC FILE* fopen(const char* restrict path, const char* restrict mode)
-{
-  struct own_path own;
-  return UMW_REAL(fopen)(own_path(path, &own), mode);
-}
-
-UMW_PUBLIC FILE* fopen64(const char* restrict path, const char* restrict mode)
-{
-  struct own_path own;
-  return UMW_REAL(fopen64)(own_path(path, &own), mode);
-}
-
-UMW_PUBLIC DIR* opendir(const char* path)
-{
-  struct own_path own;
-  return UMW_REAL(opendir)(own_path(path, &own));
-}
-
-UMW_PUBLIC int scandir(const char* restrict path, struct dirent*** restrict list, int (*select)(const struct dirent*),
-                       int (*compare)(const struct dirent**, const struct dirent**))
-{
-  struct own_path own;
-  return UMW_REAL(scandir)(own_path(path, &own), list, select, compare);
-}
-
-UMW_PUBLIC int scandir64(const char* restrict path, struct dirent64*** restrict list, int (*select)(const struct dirent64*),
-                         int (*compare)(const struct dirent64**, const struct dirent64**))
-{
-  struct own_path own;
-  return UMW_REAL(scandir64)(own_path(path, &own), list, select, compare);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * End of a rank, child processes, working directory. Table: preload/tables/process.def. */
+ * End of a rank, child processes. Table: preload/tables/process.def. */
 #include "preload/shim.h"
 
 #include <fcntl.h>
@@ -88,7 +88,8 @@ UMW_PUBLIC pid_t fork(void)
 }
 
 UMW_PUBLIC int posix_spawn(pid_t* restrict pid, const char* restrict path, const posix_spawn_file_actions_t* actions,
-                           const posix_spawnattr_t* restrict attributes, char* const argv[restrict], char* const envp[restrict])
+                           const posix_spawnattr_t* restrict attributes, char* const argv[restrict],
+                           char* const envp[restrict])
 {
   if (umw_gate)
     umw_note_child();
@@ -96,7 +97,8 @@ UMW_PUBLIC int posix_spawn(pid_t* restrict pid, const char* restrict path, const
 }
 
 UMW_PUBLIC int posix_spawnp(pid_t* restrict pid, const char* restrict file, const posix_spawn_file_actions_t* actions,
-                            const posix_spawnattr_t* restrict attributes, char* const argv[restrict], char* const envp[restrict])
+                            const posix_spawnattr_t* restrict attributes, char* const argv[restrict],
+                            char* const envp[restrict])
 {
   if (umw_gate)
     umw_note_child();
@@ -106,14 +108,4 @@ UMW_PUBLIC int posix_spawnp(pid_t* restrict pid, const char* restrict file, cons
 UMW_PUBLIC pid_t vfork(void)
 {
   return fork();
-}
-
-UMW_PUBLIC int chdir(const char* path)
-{
-  return umw_gate ? umw_result(umw_change_directory(path, -1)) : UMW_REAL(chdir)(path);
-}
-
-UMW_PUBLIC int fchdir(int fd)
-{
-  return umw_gate ? umw_result(umw_change_directory(NULL, fd)) : UMW_REAL(fchdir)(fd);
 }

@@ -17,6 +17,8 @@ UMW_TABLE("Process, signals, loading")
 #include "preload/tables/process.def"
 UMW_TABLE("Files")
 #include "preload/tables/files.def"
+UMW_TABLE("Paths")
+#include "preload/tables/paths.def"
 UMW_TABLE("Sockets and names")
 #include "preload/tables/sockets.def"
 UMW_TABLE("Memory")

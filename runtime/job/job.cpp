@@ -178,8 +178,11 @@ void Job::make_rank(Rank& rank)
   rank.world.argv = program.program.argv;
   rank.world.program_path = program.program.path;
   rank.session_folder = fmt::format("{}/session/{}", folder_.path(), place.node);
-  if (std::filesystem::create_directories(rank.session_folder))
+  if (std::filesystem::create_directories(rank.session_folder + "/shm")) {
+    std::filesystem::permissions(rank.session_folder + "/shm", // as of every /dev/shm
+                                 std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
     make_node_files(rank.session_folder, sockets::host_of(place.node));
+  }
   std::size_t app_ranks = 0;
   for (std::size_t other = 0; other < plan_.placement.ranks.size(); ++other) {
     app_ranks += plan_.placement.ranks[other].program == place.program;

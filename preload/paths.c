@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a rank names is the node's. A tree is a file or folder of the node in place of one of the machine; what is not there is not there.
+ * Trees lie in the same order below the node's folder, so that links between them lead where they should. Beside them is the
+ * folder of the rank's own process; everything else is the machine's.
+ *
+ * A path relative to a descriptor, or to the working directory, is put together with the name of that folder first: programs open "/" or
+ * "/proc" and go on from there (hwloc).
+ */
+#include "preload/shim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/paths.h"
+
+enum root { session, session_files };
+
+/* `leaf`: the folder alone, not what is below. `links`: it has links that lead out of it, which a ".." behind them must know. */
+struct tree {
+  const char* path;
+  enum root root;
+  const char* there; /* below the root; null: as the program names it */
+  bool leaf, links;
+};
+
+/* The first that fits counts. */
+static const struct tree trees[] = {
+    {"/dev/shm", session, "/shm", false, false}, /* also shared_memory.c */
+    {"/proc/net", session_files, NULL, false, false},
+    {"/sys/class/net", session_files, NULL, false, true},
+};
+#define tree_count (sizeof trees / sizeof *trees)
+
+/* It begins with the whole components of `folder`. */
+static bool is_below(const char* path, const char* folder)
+{
+  const size_t length = strlen(folder);
+  return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+static const struct tree* tree_of(const char* path)
+{
+  for (unsigned i = 0; i < tree_count; ++i)
+    if (trees[i].leaf ? strcmp(path, trees[i].path) == 0 : is_below(path, trees[i].path))
+      return &trees[i];
+  return NULL;
+}
+
+static const char* below_root(const struct tree* tree)
+{
+  return tree->root == session_files ? "/files" : "";
+}
+
+static const char* fill(struct umw_path* room, const char* first, const char* second, const char* third,
+                        const char* fourth)
+{
+  const int length = snprintf(room->text, sizeof room->text, "%s%s%s%s", first, second, third, fourth);
+  if ((size_t)length >= PATH_MAX)
+    memset(room->text, 'x', PATH_MAX);
+  room->text[PATH_MAX] = '\0';
+  return room->text;
+}
+
+/* `path` without empty components and "."; with `up`, also without "..". It is absolute and stays so. */
+static void normalise(char* path, bool up)
+{
+  char* end = path; /* of what has been kept */
+  for (const char* next = path; *next;) {
+    next += strspn(next, "/");
+    const size_t length = strcspn(next, "/");
+    if (length == 0 || (length == 1 && next[0] == '.')) {
+      /* nothing */
+    } else if (up && length == 2 && next[0] == '.' && next[1] == '.') {
+      while (end > path && *--end != '/')
+        ;
+    } else {
+      *end++ = '/';
+      memmove(end, next, length);
+      end += length;
+    }
+    next += length;
+  }
+  if (end == path)
+    *end++ = '/';
+  *end = '\0';
+}
+
+/* --- processes ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool is_thread(long tid)
+{
+  return tid == umw_gate->pid || tid >= UMW_FIRST_THREAD_ID;
+}
+
+/* `rest`: what follows the rank's own folder below /proc, "" or "/...". The rest is that of the process that carries the rank. */
+static const char* own_process(const char* rest, struct umw_path* room)
+{
+  const char* name = rest + strspn(rest, "/");
+  if (strcmp(name, "exe") == 0)
+    return fill(room, umw_gate->program, "", "", "");
+  if (strncmp(name, "fd/", 3) == 0 && name[3] >= '0' && name[3] <= '2' && name[4] == '\0') {
+    char number[16];
+    snprintf(number, sizeof number, "%d", umw_gate->standard_fds[name[3] - '0']);
+    return fill(room, "/proc/self/fd/", number, "", "");
+  }
+  if (strcmp(name, "task") == 0 && umw_task_folder(room->text, sizeof room->text))
+    return room->text;
+  if (strncmp(name, "task/", 5) == 0) {
+    char* behind;
+    if (is_thread(strtol(name + 5, &behind, 10)) && *behind == '/')
+      rest = behind;
+  }
+  return fill(room, "/proc/self", rest, "", "");
+}
+
+static __attribute__((noinline)) const char* own_thread(const char* rest, struct umw_path* room)
+{
+  char whole[PATH_MAX + 32];
+  snprintf(whole, sizeof whole, "/task/%d%s", umw_gate->tid, rest);
+  return own_process(whole, room);
+}
+
+/* Null: it is none of a process. */
+static const char* of_process(const char* path, struct umw_path* room)
+{
+  if (strncmp(path, "/proc/", 6) != 0)
+    return NULL;
+  if (is_below(path, "/proc/self"))
+    return own_process(path + 10, room);
+  if (is_below(path, "/proc/thread-self"))
+    return own_thread(path + 17, room);
+  char* rest;
+  const long pid = strtol(path + 6, &rest, 10);
+  if (rest == path + 6 || (*rest != '/' && *rest != '\0'))
+    return NULL;
+  return pid == umw_gate->pid ? own_process(rest, room) : NULL;
+}
+
+/* --- absolute paths ------------------------------------------------------------------------------------------------------------------- */
+
+/* Null: it is the machine's. */
+static const char* of_node(const char* path, struct umw_path* room)
+{
+  if (is_below(path, umw_gate->session_folder))
+    return NULL;
+  if (strcmp(path, "/dev/stdin") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0)
+    return own_process(path[8] == 'i' ? "/fd/0" : path[8] == 'o' ? "/fd/1" : "/fd/2", room);
+  if (is_below(path, "/dev/fd"))
+    return own_process(path + 4, room);
+  const char* process = of_process(path, room);
+  if (process)
+    return process;
+  const struct tree* tree = tree_of(path);
+  if (!tree)
+    return NULL;
+  return tree->there ? fill(room, umw_gate->session_folder, below_root(tree), tree->there, path + strlen(tree->path))
+                     : fill(room, umw_gate->session_folder, below_root(tree), path, "");
+}
+
+/* Has a ".." as a component. */
+static bool has_up(const char* path)
+{
+  for (const char* dots = path; (dots = strstr(dots, "..")) != NULL; dots += 2)
+    if ((dots == path || dots[-1] == '/') && (dots[2] == '/' || dots[2] == '\0'))
+      return true;
+  return false;
+}
+
+/* False: nothing of the node can be meant; most paths are of this kind. */
+static bool is_worth_a_look(const char* path)
+{
+  static const char* const folders[] = {"proc", "sys", "etc", "dev"};
+  const char* first = path;
+  for (;;) {
+    first += strspn(first, "/");
+    if (strncmp(first, "./", 2) != 0)
+      break;
+    first += 2;
+  }
+  for (unsigned i = 0; i < sizeof folders / sizeof *folders; ++i)
+    if (is_below(first, folders[i]))
+      return true;
+  return has_up(first);
+}
+
+/* Null: the machine's. */
+static const char* absolute(const char* text, struct umw_path* room)
+{
+  if (!is_worth_a_look(text))
+    return NULL;
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s", text);
+  normalise(path, false);
+  if (has_up(path)) {
+    const struct tree* tree = tree_of(path);
+    if (!tree || !tree->links)
+      normalise(path, true);
+  }
+  const char* there = of_node(path, room);
+  const size_t length = there ? strlen(there) : 0;
+  if (there && text[strlen(text) - 1] == '/' && length < PATH_MAX - 1) /* open(2): it has to be a folder then */
+    memcpy(room->text + length, "/", 2);
+  return there;
+}
+
+/* --- relative paths ------------------------------------------------------------------------------------------------------------------- */
+
+char* umw_path_shown(char* path)
+{
+  if (!umw_gate)
+    return path;
+  char prefix[PATH_MAX];
+  for (unsigned i = 0; i < tree_count; ++i) {
+    const struct tree* tree = &trees[i];
+    snprintf(prefix, sizeof prefix, "%s%s%s", umw_gate->session_folder, below_root(tree),
+             tree->there ? tree->there : "");
+    if (is_below(path, prefix)) {
+      const char* name = tree->there ? tree->path : "";
+      const size_t length = strlen(name);
+      memmove(path + length, path + strlen(prefix), strlen(path + strlen(prefix)) + 1);
+      memcpy(path, name, length);
+      break;
+    }
+  }
+  return path;
+}
+
+/* Something of the node can be named relative to it; other than with "..", from the outside. */
+static bool leads_to_node(const char* folder)
+{
+  if (strcmp(folder, "/") == 0 || is_below(folder, "/proc") || is_below(folder, "/dev"))
+    return true;
+  for (unsigned i = 0; i < tree_count; ++i)
+    if (is_below(folder, trees[i].path) || is_below(trees[i].path, folder))
+      return true;
+  return false;
+}
+
+static bool working_folder_known, working_folder_leads;
+static char working_folder[PATH_MAX];
+
+void umw_path_folder_changed(void)
+{
+  working_folder_known = false;
+}
+
+/* The name of a folder from which something of the node can be reached; null: from this one it cannot. */
+static const char* base_of(int folder, char* buffer)
+{
+  if (folder == AT_FDCWD) {
+    if (!working_folder_known) {
+      working_folder_leads = UMW_REAL(getcwd)(working_folder, sizeof working_folder) != NULL;
+      working_folder_leads = working_folder_leads && leads_to_node(umw_path_shown(working_folder));
+      working_folder_known = true;
+    }
+    return working_folder_leads ? working_folder : NULL;
+  }
+  char link[40];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+  const ssize_t length = UMW_REAL(readlink)(link, buffer, PATH_MAX - 1);
+  if (length <= 0)
+    return NULL;
+  buffer[length] = '\0';
+  return leads_to_node(umw_path_shown(buffer)) ? buffer : NULL;
+}
+
+static const char* relative(int folder, const char* path, struct umw_path* room)
+{
+  char whole[PATH_MAX];
+  const char* base = base_of(folder, whole);
+  const size_t length = base ? strlen(base) : 0;
+  if (!base || length + 1 + strlen(path) >= PATH_MAX)
+    return NULL;
+  if (base != whole)
+    memcpy(whole, base, length);
+  snprintf(whole + length, sizeof whole - length, "/%s", path);
+  return absolute(whole, room);
+}
+
+const char* umw_path_at(int folder, const char* path, struct umw_path* room)
+{
+  if (!umw_gate || !path || !*path || strlen(path) >= PATH_MAX)
+    return path;
+  const int error = errno;
+  const char* there = *path == '/' ? absolute(path, room) : relative(folder, path, room);
+  errno = error;
+  return there ? there : path;
+}
+
+const char* umw_path_of_file_system(const char* path, struct umw_path* room)
+{
+  const char* there = umw_path_of(path, room);
+  return there != path && (strncmp(path, "/proc", 5) == 0 || strncmp(path, "/sys", 4) == 0) ? path : there;
+}
