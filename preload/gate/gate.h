@@ -133,6 +133,7 @@ struct umw_gate {
   uint64_t activity;  /* grows whenever something of Portals that the rank can see has changed */
   uint64_t wakes;     /* grows whenever a thread of the rank releases something another may wait for */
   uint32_t got_on;    /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
+  uint32_t alone;     /* no other thread of the rank runs, nor waits for anything but a descriptor */
   uint64_t changes;   /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
   int64_t ahead_ps;   /* in a cell: the thread may compute for so long before it has to wait for the others' dates */
   uint64_t crossings; /* calls that have left the rank's world */

@@ -365,7 +365,11 @@ int umw_descriptor_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
 {
   if (rank.gate.wakes != seen || rank.signal_due(rank.running()))
     return 0;
-  return rank.wait_in_background(deadline(rank, duration)) ? 0 : 1;
+  job::Thread& thread = rank.running();
+  thread.at_descriptor = true;
+  const bool woken = rank.wait_in_background(deadline(rank, duration));
+  thread.at_descriptor = false;
+  return woken ? 0 : 1;
 }
 
 int umw_memory_mapped(Rank& rank, std::uint64_t device, std::uint64_t inode, int more)

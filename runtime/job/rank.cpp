@@ -95,6 +95,9 @@ void Rank::leave()
   if (threads.size() > 1)
     notify_parked(thread); // what this thread has written may be what they look for
   gate.core = static_cast<std::int32_t>(thread.place.core);
+  gate.alone = std::all_of(threads.begin(), threads.end(), [&thread](const auto& other) {
+    return other.get() == &thread || other->at_descriptor || other->ended();
+  });
   gate.tid = thread.tid;
   thread.poll.changes = gate.changes;
   gate.signal_due = signal_due(thread);

@@ -128,7 +128,8 @@ void SharedMemory::copy(Rank& rank, std::uint64_t bytes, SimTime start, bool wri
   if (!writes)
     return;
   tell_peers(rank, 0, true);
-  thread.poll.told = job_.cells() == nullptr; // what it writes before its next call is there when others look
+  // What it writes before its next call is there when others look, unless they run at the same time.
+  thread.poll.told = job_.cells() == nullptr || !job_.cpu().measured();
 }
 
 void SharedMemory::may_have_written(Rank& rank, SimTime ahead)

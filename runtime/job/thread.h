@@ -61,6 +61,7 @@ struct Thread {
   engine::Place place;              // the core it is on, and those it may use
   const char* last_call = "start";
   PollState poll;
+  bool at_descriptor = false; // it waits for one
   Pending pending;         // signals for this thread in particular
   SignalSet blocked = 0;   // its signal mask
   SignalSet waits_for = 0; // what it waits for in sigwait
