@@ -67,7 +67,7 @@ bool Polling::empty(Rank& rank)
   SimTime deadline = sim::never;
   if (looked)
     deadline = now + std::clamp((now - poll.since) / step_fraction, shortest_step, longest_step);
-  poll.idle = poll.idle || poll.empty > patience + quick + 1; // it has waited before
+  poll.idle = poll.idle || (!poll.at_memory && poll.empty > patience + quick + 1); // it has waited before
   poll.parked = deadline == sim::never;
   poll.let_go = false;
   const bool woken = poll.at_memory               ? spin(rank, deadline)

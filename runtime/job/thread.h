@@ -62,9 +62,9 @@ struct Thread {
   const char* last_call = "start";
   PollState poll;
   bool at_descriptor = false; // it waits for one
-  Pending pending;         // signals for this thread in particular
-  SignalSet blocked = 0;   // its signal mask
-  SignalSet waits_for = 0; // what it waits for in sigwait
+  Pending pending;            // signals for this thread in particular
+  SignalSet blocked = 0;      // its signal mask
+  SignalSet waits_for = 0;    // what it waits for in sigwait
 
   // Lets a parked thread look again: what another has written reaches its core.
   struct LookAgain final : sim::Event {

@@ -324,11 +324,11 @@ void Slices::park(Thread& thread, ucontext_t& context)
   }
   clock.burst_start = engine::BurstMeter::ticks();
   // What it has done before it came here others may wait for; nothing, if it is still in the same loop.
-  const bool still = steps_ <= (proof + 5) * loop_.size();
+  bool still = steps_ <= (proof + 5) * loop_.size();
   const std::uintptr_t pc = pc_of(context);
   const bool known = pc == anchor_ && rank.gate.alone != 0 && set_breakpoint(pc);
-  if (known)
-    same_visit(thread, context, false);
+  if (known) // it may have been let go since it was last seen here
+    still = same_visit(thread, context, false) && still;
   thread.idle = known;
   interrupt(thread);
   umw_args_umw_slice_park arguments{0, seen_, still};
