@@ -137,7 +137,7 @@ UMW_PUBLIC void* mmap(void* hint, size_t size, int protection, int flags, int fd
   void* got = map(hint, size, protection, flags, fd, offset);
   const int type = flags & MAP_TYPE;
   if (got != MAP_FAILED && (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) && !(flags & MAP_ANONYMOUS))
-    umw_note_mapped(got, size, fd);
+    umw_note_mapped(got, size, fd, (uint64_t)offset);
   return got;
 }
 

@@ -21,7 +21,7 @@ _Noreturn void __chk_fail(void);
 
 struct range {
   uintptr_t begin, end;
-  uint64_t device, inode;
+  struct umw_place place; /* of its first byte */
 };
 enum { MOST_RANGES = 1024 };
 static struct range ranges[MOST_RANGES]; /* ascending */
@@ -56,9 +56,14 @@ static bool in_range(uintptr_t address)
   return index < range_count && address >= ranges[index].begin;
 }
 
-bool umw_in_shared_file(const void* address)
+bool umw_shared_place(const void* address, struct umw_place* place)
 {
-  return in_range((uintptr_t)address);
+  if (!in_range((uintptr_t)address))
+    return false;
+  const struct range* range = &ranges[find((uintptr_t)address)];
+  *place = range->place;
+  place->offset += (uintptr_t)address - range->begin;
+  return true;
 }
 
 static void insert(struct range range)
@@ -70,7 +75,7 @@ static void insert(struct range range)
     ranges[i] = ranges[i - 1];
   ranges[index] = range;
   find_extent();
-  umw_memory_mapped(range.device, range.inode, 1);
+  umw_memory_mapped(range.place.device, range.place.inode, 1);
 }
 
 static void take_out(unsigned index)
@@ -80,7 +85,7 @@ static void take_out(unsigned index)
   for (unsigned i = index; i < range_count; ++i)
     ranges[i] = ranges[i + 1];
   find_extent();
-  umw_memory_mapped(range.device, range.inode, 0);
+  umw_memory_mapped(range.place.device, range.place.inode, 0);
 }
 
 static uintptr_t page_up(uintptr_t address)
@@ -88,12 +93,13 @@ static uintptr_t page_up(uintptr_t address)
   return (address + 4095) & ~(uintptr_t)4095;
 }
 
-void umw_note_mapped(const void* address, size_t size, int fd)
+void umw_note_mapped(const void* address, size_t size, int fd, uint64_t offset)
 {
   struct stat status;
   const int saved = errno;
   if (umw_gate && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-    insert((struct range){(uintptr_t)address, page_up((uintptr_t)address + size), status.st_dev, status.st_ino});
+    insert(
+        (struct range){(uintptr_t)address, page_up((uintptr_t)address + size), {status.st_dev, status.st_ino, offset}});
   errno = saved;
 }
 
@@ -107,22 +113,23 @@ void umw_note_unmapped(const void* address, size_t size)
     const struct range old = ranges[i];
     take_out(i);
     if (old.begin < begin) {
-      insert((struct range){old.begin, begin, old.device, old.inode});
+      insert((struct range){old.begin, begin, old.place});
       ++i;
     }
-    if (old.end > end)
-      insert((struct range){end, old.end, old.device, old.inode});
+    if (old.end > end) {
+      const struct umw_place rest = {old.place.device, old.place.inode, old.place.offset + (end - old.begin)};
+      insert((struct range){end, old.end, rest});
+    }
   }
 }
 
 void umw_note_moved(const void* address, size_t size, const void* moved, size_t new_size)
 {
-  const unsigned index = find((uintptr_t)address);
-  if (!umw_gate || !in_range((uintptr_t)address))
+  struct umw_place place;
+  if (!umw_gate || !umw_shared_place(address, &place))
     return;
-  const struct range old = ranges[index];
   umw_note_unmapped(address, size);
-  insert((struct range){(uintptr_t)moved, page_up((uintptr_t)moved + new_size), old.device, old.inode});
+  insert((struct range){(uintptr_t)moved, page_up((uintptr_t)moved + new_size), place});
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------------------ */

@@ -12,8 +12,10 @@
 
 UMW_PUBLIC void _exit(int status)
 {
-  if (umw_gate)
+  if (umw_gate) {
+    umw_release_robust_mutexes();
     umw_exit(status & 0xff, UMW_EXIT_NORMAL, NULL);
+  }
   UMW_REAL(_exit)(status);
   __builtin_unreachable();
 }
@@ -27,8 +29,10 @@ static int quick_status;
 
 static void end_of_quick_exit(void)
 {
-  if (umw_gate)
+  if (umw_gate) {
+    umw_release_robust_mutexes();
     umw_exit(quick_status & 0xff, UMW_EXIT_NORMAL, NULL);
+  }
 }
 
 /* The very first handler, hence the last to run. */

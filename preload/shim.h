@@ -98,6 +98,9 @@ int umw_thread_id(unsigned long thread);
 int umw_live_threads(int* tids,
                      int most); /* ids of those that have not ended, the main thread's first; returns how many */
 
+/* threads.c: the rank ends, and with it all of its threads */
+void umw_release_robust_mutexes(void);
+
 /* task_folder.c: the path of a folder with an entry for each thread of the rank; false: it does not fit */
 bool umw_task_folder(char* folder, size_t size);
 

@@ -132,6 +132,7 @@ struct umw_gate {
   uint32_t stays;     /* no other rank of the process may run in the thread's place during this call, unless it waits */
   uint64_t activity;  /* grows whenever something of Portals that the rank can see has changed */
   uint64_t wakes;     /* grows whenever a thread of the rank releases something another may wait for */
+  uint64_t releases;  /* grows whenever somebody releases something that lies in memory shared with other ranks */
   uint32_t got_on;    /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
   uint32_t alone;     /* no other thread of the rank runs, nor waits for anything but a descriptor */
   uint64_t changes;   /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */

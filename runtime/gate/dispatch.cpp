@@ -104,6 +104,9 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_umw_clock_settle:
   case UMW_OP_umw_yield:
   case UMW_OP_umw_thread_wait:
+  case UMW_OP_umw_object_wait:
+  case UMW_OP_umw_condition_wait:
+  case UMW_OP_umw_barrier_wait:
   case UMW_OP_umw_descriptor_wait:
   case UMW_OP_umw_pmi_wait:
   case UMW_OP_umw_signal_wait:

@@ -398,6 +398,49 @@ int umw_memory_peer(Rank& rank, int pid, std::uint64_t bytes, int writes)
   return rank.job.cells() != nullptr ? rank.job.cells()->pid((*found)->carrier) : getpid();
 }
 
+int umw_object_wait(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, std::uint64_t seen,
+                    std::int64_t duration)
+{
+  return rank.job.shared_objects().wait(rank, {rank.node, device, inode, offset}, seen, deadline(rank, duration)) ? 0
+                                                                                                                  : 1;
+}
+
+int umw_object_wake(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset)
+{
+  rank.job.shared_objects().wake(rank, {rank.node, device, inode, offset});
+  return 0;
+}
+
+int umw_condition_enter(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset)
+{
+  rank.job.shared_objects().enter_condition(rank, {rank.node, device, inode, offset});
+  return 0;
+}
+
+int umw_condition_wait(Rank& rank, std::int64_t duration)
+{
+  using Ending = job::SharedObjects::Ending;
+  const Ending ending = rank.job.shared_objects().wait_for_condition(rank, deadline(rank, duration));
+  return ending == Ending::signalled ? 0 : ending == Ending::deadline ? 1 : -EINTR;
+}
+
+int umw_condition_leave(Rank& rank, int)
+{
+  rank.job.shared_objects().leave_condition(rank);
+  return 0;
+}
+
+int umw_condition_signal(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, int all)
+{
+  rank.job.shared_objects().signal(rank, {rank.node, device, inode, offset}, all != 0);
+  return 0;
+}
+
+int umw_barrier_wait(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, std::uint32_t count)
+{
+  return rank.job.shared_objects().meet(rank, {rank.node, device, inode, offset}, count) ? 1 : 0;
+}
+
 // Other processes of the node are there for a rank, those of other nodes are not.
 int umw_signal_send(Rank& rank, int pid, int tid, int number, int code, std::uint64_t value)
 {

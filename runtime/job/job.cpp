@@ -505,6 +505,7 @@ void Job::leave_world(Rank& rank)
       cores_.at(rank.node, thread->place.core).forget(*thread->actor);
       futexes_.forget(*thread);
       shared_memory_.forget(*thread->actor);
+      shared_objects_.forget(*thread);
       if (thread->channel)
         thread->channel->close();
       scheduler_.kill(*thread->actor);
