@@ -105,6 +105,9 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_umw_yield:
   case UMW_OP_umw_thread_wait:
   case UMW_OP_umw_object_wait:
+  case UMW_OP_umw_sem_operate:
+  case UMW_OP_umw_msg_send:
+  case UMW_OP_umw_msg_receive:
   case UMW_OP_umw_condition_wait:
   case UMW_OP_umw_barrier_wait:
   case UMW_OP_umw_descriptor_wait:

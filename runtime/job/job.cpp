@@ -490,6 +490,7 @@ void Job::finish(Rank& rank)
   rank.portals->detach();
   rank.pmi->close();
   shared_memory_.forget(rank);
+  sysv_.forget(rank);
   sockets_.close_all(static_cast<std::uint32_t>(rank.index));
   rank.timers.stop();
   rank.output->pass_on(true);
