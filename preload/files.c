@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "preload/gate/datagram.h"
+#include "preload/shm_room.h"
 #include "preload/sockets.h"
 
 _Noreturn void __chk_fail(void);
@@ -86,6 +87,8 @@ UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
     struct iovec part = {(void*)buffer, size};
     return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
   }
+  if (!umw_shm_fits(own, -1, &size))
+    return -1;
   for (size_t done = 0, most;;) {
     if (!umw_ready_to_write(own, &most))
       return done > 0 ? (ssize_t)done : -1;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "preload/paths.h"
+#include "preload/shm_room.h"
 
 enum root { session, session_files };
 
@@ -156,6 +157,7 @@ static const char* of_node(const char* path, struct umw_path* room)
   const struct tree* tree = tree_of(path);
   if (!tree)
     return NULL;
+  umw_shm_used = umw_shm_used || strcmp(tree->path, "/dev/shm") == 0;
   return tree->there ? fill(room, umw_gate->session_folder, below_root(tree), tree->there, path + strlen(tree->path))
                      : fill(room, umw_gate->session_folder, below_root(tree), path, "");
 }

@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "preload/shm_room.h"
+
 /* The file of a name, in a buffer of PATH_MAX; false: `error`, or the name is too long. */
 static bool locate(const char* prefix, const char* name, int error, char* path)
 {
@@ -40,6 +42,7 @@ UMW_PUBLIC int shm_open(const char* name, int flags, mode_t mode)
   char path[PATH_MAX];
   if (!locate("", name, EINVAL, path))
     return -1;
+  umw_shm_used = true;
   const int fd = UMW_REAL(open)(path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
   if (fd < 0 && errno == EISDIR)
     errno = EINVAL;

@@ -218,6 +218,7 @@ void Job::make_rank(Rank& rank)
   gate.app_ranks = static_cast<std::int32_t>(app_ranks);
   gate.address = sockets::host_of(place.node);
   gate.same_addresses = program.same_addresses ? 1 : 0;
+  gate.shm_bytes = net::shm_size(shared_memory_.parameters());
   gate.line_ps = shared_memory_.parameters().line;
   gate.copy_ps_per_byte = 1e12 / shared_memory_.parameters().copy_bandwidth;
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
