@@ -12,6 +12,7 @@
 #include "net_models/delay/model.h"
 #include "net_models/flow/model.h"
 #include "net_models/loggp/model.h"
+#include "net_models/node/parameters.h"
 #include "net_models/piecewise/model.h"
 #include "platforms/platform.h"
 
@@ -75,6 +76,13 @@ std::span<const ModelEntry> models()
 {
   static const std::vector<ModelEntry> entries = make_entries();
   return entries;
+}
+
+const ModelEntry& node_entry()
+{
+  static const ModelEntry entry{"node", "a node: its sockets, its memory, and what copies within it take",
+                                list_parameters<NodeParameters>()};
+  return entry;
 }
 
 std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& context, const Parameters& parameters)

@@ -20,4 +20,7 @@ struct ModelEntry {
 // The default model comes first.
 std::span<const ModelEntry> models();
 
+// What --node knows: the nodes, whatever the model.
+const ModelEntry& node_entry();
+
 } // namespace umwelt::net

@@ -8,11 +8,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -23,6 +23,7 @@
 #include "preload/gate/datagram.h"
 #include "preload/descriptors.h"
 #include "preload/local_sockets.h"
+#include "preload/shm_room.h"
 #include "preload/sockets.h"
 
 _Noreturn void __chk_fail(void);
@@ -100,6 +101,8 @@ UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
     struct iovec part = {(void*)buffer, size};
     return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
   }
+  if (!umw_shm_fits(own, -1, &size))
+    return -1;
   if (umw_is_local_socket(own) && !umw_is_pmi(own)) {
     struct iovec part = {(void*)buffer, size};
     return umw_local_send(own, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);

@@ -354,6 +354,7 @@ UMW_PUBLIC long syscall(long number, ...)
       return getrandom((void*)a[0], (size_t)a[1], (unsigned)a[2]);
     case SYS_exit:
     case SYS_exit_group:
+      umw_release_robust_mutexes();
       umw_exit((int)a[0] & 0xff, UMW_EXIT_NORMAL, NULL);
       break;
     default: {

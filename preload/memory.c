@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "preload/node_memory.h"
+
 #define PAGE 4096UL
 enum { LEAST_SHARED = 1 << 20 };
 
@@ -114,6 +116,8 @@ static void* map(void* hint, size_t size, int protection, int flags, int fd, off
   if (flags & MAP_FIXED && in_file(hint, size))
     withdraw(hint, size);
   void* got = UMW_REAL(mmap)(hint, size, protection, flags, fd, offset);
+  if (flags & MAP_FIXED && got != MAP_FAILED)
+    umw_note_unmapped(got, size);
   const int placed = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_HUGETLB;
   if (!umw_gate || !hint || flags & placed || got == MAP_FAILED || (uintptr_t)got >= ((uintptr_t)hint & ~(PAGE - 1)))
     return got;
@@ -130,12 +134,16 @@ static void* map(void* hint, size_t size, int protection, int flags, int fd, off
 
 UMW_PUBLIC void* mmap(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
-  return map(hint, size, protection, flags, fd, offset);
+  void* got = map(hint, size, protection, flags, fd, offset);
+  const int type = flags & MAP_TYPE;
+  if (got != MAP_FAILED && (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) && !(flags & MAP_ANONYMOUS))
+    umw_note_mapped(got, size, fd, (uint64_t)offset);
+  return got;
 }
 
 UMW_PUBLIC void* mmap64(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
-  return map(hint, size, protection, flags, fd, offset);
+  return mmap(hint, size, protection, flags, fd, offset);
 }
 
 UMW_PUBLIC int munmap(void* address, size_t size)
@@ -145,7 +153,10 @@ UMW_PUBLIC int munmap(void* address, size_t size)
     (void)!UMW_REAL(madvise)(address, size,
                              MADV_REMOVE); /* the file keeps nothing; fails if not all of it is of the file */
   }
-  return UMW_REAL(munmap)(address, size);
+  const int result = UMW_REAL(munmap)(address, size);
+  if (result == 0)
+    umw_note_unmapped(address, size);
+  return result;
 }
 
 UMW_PUBLIC int mprotect(void* address, size_t size, int protection)
@@ -180,7 +191,10 @@ UMW_PUBLIC void* mremap(void* address, size_t size, size_t new_size, int flags, 
   if ((uintptr_t)address % PAGE != 0 || size == 0 || new_size == 0 || !in_file(address, size)) {
     if (place && in_file(place, new_size))
       withdraw(place, new_size);
-    return UMW_REAL(mremap)(address, size, new_size, flags, place);
+    void* moved = UMW_REAL(mremap)(address, size, new_size, flags, place);
+    if (moved != MAP_FAILED)
+      umw_note_moved(address, size, moved, new_size);
+    return moved;
   }
   if (!place && page_up(new_size) <= page_up(size)) {
     if (page_up(new_size) < page_up(size))

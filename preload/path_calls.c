@@ -23,6 +23,14 @@
 
 #include "preload/descriptors.h"
 #include "preload/paths.h"
+#include "preload/shm_room.h"
+
+/* The two of either kind are the same on x86-64. */
+#define SHM_STATUS(path, status)                                                                                       \
+  _Generic((status), struct statfs *                                                                                   \
+           : umw_shm_status, struct statfs64 *                                                                         \
+           : umw_shm_status, default                                                                                   \
+           : umw_shm_status_v)(path, -1, (void*)(status))
 
 /* A table's row cannot write `const struct timeval times[2]`. */
 #pragma GCC diagnostic ignored "-Warray-parameter"
@@ -136,7 +144,10 @@ static void take_over(char* pattern, const char* made)
   {                                                                                                                    \
     struct umw_path room;                                                                                              \
     path = umw_path_of_file_system(path, &room);                                                                       \
-    return UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                                            \
+    const result answer = UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                             \
+    if (answer == 0)                                                                                                   \
+      SHM_STATUS(path, status);                                                                                        \
+    return answer;                                                                                                     \
   }
 #define UMW_PATH_OTHER(name, version, level, note)
 #include "preload/tables/paths.def"

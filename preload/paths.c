@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "preload/paths.h"
+#include "preload/shm_room.h"
 
 enum root { session, session_files, machine_files };
 enum made { by_calls, once, each_time };
@@ -32,6 +33,7 @@ struct tree {
 
 /* The first that fits counts. */
 static struct tree trees[] = {
+    {"/dev/shm", session, "/shm", by_calls}, /* also shared_memory.c */
     {"/proc", session_files, NULL, each_time, .leaf = true},
     {"/proc/cpuinfo", machine_files, NULL, once},
     {"/proc/meminfo", machine_files, NULL, once},
@@ -212,6 +214,7 @@ static const char* of_node(const char* path, struct umw_path* room)
     umw_node_file(path);
     tree->ready = tree->made == once;
   }
+  umw_shm_used = umw_shm_used || strcmp(tree->path, "/dev/shm") == 0;
   return tree->there ? fill(room, root_of(tree), below_root(tree), tree->there, path + strlen(tree->path))
                      : fill(room, root_of(tree), below_root(tree), path, "");
 }

@@ -13,8 +13,10 @@
 
 UMW_PUBLIC void _exit(int status)
 {
-  if (umw_gate)
+  if (umw_gate) {
+    umw_release_robust_mutexes();
     umw_exit(status & 0xff, UMW_EXIT_NORMAL, NULL);
+  }
   UMW_REAL(_exit)(status);
   __builtin_unreachable();
 }
@@ -28,8 +30,10 @@ static int quick_status;
 
 static void end_of_quick_exit(void)
 {
-  if (umw_gate)
+  if (umw_gate) {
+    umw_release_robust_mutexes();
     umw_exit(quick_status & 0xff, UMW_EXIT_NORMAL, NULL);
+  }
 }
 
 /* The very first handler, hence the last to run. */
@@ -92,7 +96,8 @@ UMW_PUBLIC pid_t fork(void)
 }
 
 UMW_PUBLIC int posix_spawn(pid_t* restrict pid, const char* restrict path, const posix_spawn_file_actions_t* actions,
-                           const posix_spawnattr_t* restrict attributes, char* const argv[restrict], char* const envp[restrict])
+                           const posix_spawnattr_t* restrict attributes, char* const argv[restrict],
+                           char* const envp[restrict])
 {
   pid_t child;
   const int result = UMW_REAL(posix_spawn)(&child, path, actions, attributes, argv, envp);
@@ -104,7 +109,8 @@ UMW_PUBLIC int posix_spawn(pid_t* restrict pid, const char* restrict path, const
 }
 
 UMW_PUBLIC int posix_spawnp(pid_t* restrict pid, const char* restrict file, const posix_spawn_file_actions_t* actions,
-                            const posix_spawnattr_t* restrict attributes, char* const argv[restrict], char* const envp[restrict])
+                            const posix_spawnattr_t* restrict attributes, char* const argv[restrict],
+                            char* const envp[restrict])
 {
   pid_t child;
   const int result = UMW_REAL(posix_spawnp)(&child, file, actions, attributes, argv, envp);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
+#include "preload/shm_room.h"
 
 /* The file of a name, in a buffer of PATH_MAX; false: `error`, or the name is too long. */
 static bool locate(const char* prefix, const char* name, int error, char* path)
@@ -35,15 +36,6 @@ static bool locate(const char* prefix, const char* name, int error, char* path)
   return false;
 }
 
-static void make_folder(void)
-{
-  char path[PATH_MAX];
-  const int saved = errno;
-  if (snprintf(path, sizeof path, "%s/shm", umw_gate->session_folder) < PATH_MAX)
-    mkdir(path, 0700);
-  errno = saved;
-}
-
 UMW_PUBLIC int shm_open(const char* name, int flags, mode_t mode)
 {
   if (!umw_gate)
@@ -51,8 +43,7 @@ UMW_PUBLIC int shm_open(const char* name, int flags, mode_t mode)
   char path[PATH_MAX];
   if (!locate("", name, EINVAL, path))
     return -1;
-  if (flags & O_CREAT)
-    make_folder();
+  umw_shm_used = true;
   if (!umw_may_open(1))
     return -1;
   const int fd = UMW_REAL(open)(path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -148,8 +139,6 @@ static sem_t* open_semaphore(const char* name, int flags, mode_t mode, unsigned 
   char path[PATH_MAX];
   if (!locate(prefix_of_semaphores, name, EINVAL, path))
     return SEM_FAILED;
-  if (flags & O_CREAT)
-    make_folder();
   for (;;) {
     int fd = -1;
     if (!(flags & O_CREAT) || !(flags & O_EXCL)) {

@@ -95,6 +95,11 @@ void umw_test_cancel(void);      /* ends the calling thread if it was cancelled:
 
 /* threads.c: id of a thread of the rank in the simulated world; 0: it has ended, -1: there is none */
 int umw_thread_id(unsigned long thread);
+int umw_live_threads(int* tids,
+                     int most); /* ids of those that have not ended, the main thread's first; returns how many */
+
+/* threads.c: the rank ends, and with it all of its threads */
+void umw_release_robust_mutexes(void);
 
 /* signals.c: tells the runtime how to reach the handlers of the rank */
 void umw_offer_delivery(void);

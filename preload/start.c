@@ -64,6 +64,7 @@ static void end_of_rank(int status, void* unused)
     return;
   umw_run_destructors();
   fflush(NULL);
+  umw_release_robust_mutexes();
   umw_exit(status & 0xff, UMW_EXIT_NORMAL, NULL);
 }
 

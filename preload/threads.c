@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/node_memory.h"
+
 static int threads_started; /* 0: nobody can hold a lock that we want, the C library's own calls will do */
 static int waiters;
 
@@ -36,31 +38,32 @@ static void wait_for_change(uint64_t seen, int64_t duration_ps)
   --waiters;
 }
 
-/* Another rank of the node that shares memory releases an object without a word to this one. Who waits for such an object looks
- * again after 1/64 of the time it has waited; without a time-out of its own it does not keep the simulation going by that, unless it
- * gets what it waits for (take_note). */
-static void wait_for_object(uint64_t seen, int64_t duration_ps, bool shared, int64_t* waited_ps)
+/* Where an object lies that ranks of the node share; `shared` false: it is the rank's own, whatever its attributes say. */
+struct object {
+  bool shared;
+  struct umw_place place;
+  uint64_t seen; /* count of wakes, or of releases, from before it was looked at */
+};
+
+static void look(struct object* object)
 {
-  if (!shared) {
-    wait_for_change(seen, duration_ps);
-    return;
-  }
-  const int64_t shortest = 1000000, longest = 10 * shortest, fraction = 64;
-  int64_t step = *waited_ps / fraction;
-  step = step < shortest ? shortest : step > longest ? longest : step;
-  *waited_ps += step;
-  ++waiters;
-  if (duration_ps < 0)
-    umw_descriptor_wait(seen, step);
-  else
-    umw_thread_wait(seen, duration_ps < step ? duration_ps : step);
-  --waiters;
+  object->seen = object->shared ? umw_gate->releases : wakes();
 }
 
-static void take_note(int64_t waited_ps)
+static struct object object_at(const void* address, bool shared)
 {
-  if (waited_ps > 0)
-    umw_gate->got_on = 1;
+  struct object object = {.shared = shared};
+  object.shared = shared && umw_shared_place(address, &object.place);
+  look(&object);
+  return object;
+}
+
+static void wait_for_object(const struct object* object, int64_t duration_ps)
+{
+  if (object->shared)
+    umw_object_wait(object->place.device, object->place.inode, object->place.offset, object->seen, duration_ps);
+  else
+    wait_for_change(object->seen, duration_ps);
 }
 
 /* A thread takes and releases what others want at its own time: what it has computed so far has passed, and who is due
@@ -79,6 +82,14 @@ static void changed(void)
   ++umw_gate->wakes;
   if (waiters > 0)
     umw_thread_wake(0);
+}
+
+static void released(const struct object* object)
+{
+  if (object->shared)
+    umw_object_wake(object->place.device, object->place.inode, object->place.offset);
+  else
+    changed();
 }
 
 /* Simulated time left until an absolute date of a clock; 0 if it has passed. */
@@ -106,6 +117,7 @@ struct thread {
   void* result;
   pthread_t id;
   int tid;
+  uint32_t kernel_tid;
   bool detached, ended, cancelled;
   struct thread* next;
 };
@@ -115,6 +127,8 @@ static struct thread main_thread;
 __attribute__((constructor)) static void note_main_thread(void)
 {
   main_thread.id = pthread_self();
+  if (umw_gate)
+    main_thread.kernel_tid = (uint32_t)umw_gate->kernel_tid;
 }
 
 /* GLIBC_PRIVATE, for threads the C library did not start: its character tables, and destructors of thread_local objects */
@@ -186,11 +200,10 @@ static void forget(struct thread* thread)
 }
 
 /* What the kernel does with the list of robust mutexes of a thread that ends (kernel/futex/core.c, exit_robust_list). */
-static void release_robust_mutexes(void)
+static void release_robust_mutexes(uint32_t owner)
 {
   struct robust_list_head* head = NULL;
   size_t size = 0;
-  const uint32_t owner = (uint32_t)umw_gate->kernel_tid;
   if (UMW_REAL(syscall)(SYS_get_robust_list, owner, &head, &size) != 0 || !head)
     return;
   int limit = ROBUST_LIST_LIMIT;
@@ -201,7 +214,17 @@ static void release_robust_mutexes(void)
       continue;
     *word = (*word & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
     umw_futex(word, FUTEX_WAKE, 1, 0, NULL, 0);
+    const struct object mutex = object_at(word, true);
+    released(&mutex);
   }
+}
+
+void umw_release_robust_mutexes(void)
+{
+  release_robust_mutexes(main_thread.kernel_tid);
+  for (const struct thread* thread = threads; thread; thread = thread->next)
+    if (!thread->ended)
+      release_robust_mutexes(thread->kernel_tid);
 }
 
 static void end_of_thread(void* result)
@@ -209,7 +232,7 @@ static void end_of_thread(void* result)
   struct thread* thread = current_thread;
   __call_tls_dtors(); /* thread_local, then pthread keys: the order of the C library's start_thread */
   run_key_destructors();
-  release_robust_mutexes();
+  release_robust_mutexes(thread->kernel_tid);
   thread->result = result;
   thread->ended = true;
   if (thread->detached)
@@ -243,6 +266,7 @@ static void run_thread(void* argument)
   __ctype_init();
   current_thread = thread;
   thread->id = pthread_self();
+  thread->kernel_tid = (uint32_t)umw_gate->kernel_tid;
   end_of_thread(umw_run_unwindable(thread->start, thread->argument, result_of_exit));
 }
 
@@ -499,6 +523,18 @@ static bool is_shared_semaphore(const sem_t* semaphore)
   return shared != 0;
 }
 
+static bool is_shared_condition(const pthread_cond_t* condition)
+{
+  return condition->__data.__wrefs & 1; /* __PTHREAD_COND_SHARED_MASK of nptl/pthreadP.h */
+}
+
+static bool is_shared_barrier(const pthread_barrier_t* barrier)
+{
+  int shared; /* `shared` of struct pthread_barrier (sysdeps/nptl/internaltypes.h), which is not 0 for shared ones */
+  __builtin_memcpy(&shared, (const char*)barrier + 12, sizeof shared);
+  return shared != 0;
+}
+
 static bool is_shared_rwlock(const pthread_rwlock_t* lock)
 {
   return lock->__data.__shared != 0;
@@ -509,11 +545,10 @@ static bool is_shared_rwlock(const pthread_rwlock_t* lock)
 /* `date` null: no time-out */
 static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* date)
 {
-  const bool shared = is_shared_mutex(mutex);
-  int64_t waited = 0;
+  struct object object = object_at(mutex, is_shared_mutex(mutex));
   int error;
-  at_own_time(shared);
-  for (uint64_t seen = wakes(); (error = pthread_mutex_trylock(mutex)) == EBUSY; seen = wakes()) {
+  at_own_time(object.shared);
+  for (look(&object); (error = pthread_mutex_trylock(mutex)) == EBUSY; look(&object)) {
     if ((mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK && mutex->__data.__owner == umw_gate->kernel_tid)
       return EDEADLK;
     if (date && !valid(date))
@@ -521,12 +556,11 @@ static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct time
     const int64_t left = date ? time_left(clock, date) : -1;
     if (left == 0)
       return ETIMEDOUT;
-    wait_for_object(seen, left, shared, &waited);
+    wait_for_object(&object, left);
   }
   /* glibc 2.36's pthread_mutex_trylock keeps a robust mutex that it says is lost, its pthread_mutex_lock does not */
   if (error == ENOTRECOVERABLE && (mutex->__data.__lock & FUTEX_TID_MASK) == umw_gate->kernel_tid)
     mutex->__data.__lock = 0;
-  take_note(waited);
   return error;
 }
 
@@ -549,11 +583,12 @@ UMW_PUBLIC int pthread_mutex_clocklock(pthread_mutex_t* restrict mutex, clockid_
 
 UMW_PUBLIC int pthread_mutex_unlock(pthread_mutex_t* mutex)
 {
-  if (umw_gate)
-    at_own_time(is_shared_mutex(mutex));
+  if (!umw_gate)
+    return UMW_REAL(pthread_mutex_unlock)(mutex);
+  const struct object object = object_at(mutex, is_shared_mutex(mutex));
+  at_own_time(object.shared);
   const int error = UMW_REAL(pthread_mutex_unlock)(mutex);
-  if (umw_gate)
-    changed();
+  released(&object);
   return error;
 }
 
@@ -566,6 +601,23 @@ struct waiting {
 };
 static struct waiting* queue;
 
+/* Of one that ranks of the node share the runtime has the queue. */
+static int wait_for_shared_condition(const struct object* object, pthread_mutex_t* mutex, clockid_t id,
+                                     const struct timespec* date)
+{
+  umw_condition_enter(object->place.device, object->place.inode, object->place.offset);
+  pthread_mutex_unlock(mutex);
+  int ending = -EINTR;
+  while (ending == -EINTR && !cancellable())
+    ending = umw_condition_wait(date ? time_left(id, date) : -1);
+  if (ending == -EINTR)
+    umw_condition_leave(0);
+  const int error = pthread_mutex_lock(mutex);
+  if (ending == -EINTR)
+    umw_test_cancel();
+  return error != 0 ? error : ending == 1 ? ETIMEDOUT : 0;
+}
+
 static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t id,
                               const struct timespec* date)
 {
@@ -573,6 +625,9 @@ static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex,
   struct waiting** last = &queue;
   if (date && !valid(date))
     return EINVAL;
+  const struct object object = object_at(condition, is_shared_condition(condition));
+  if (object.shared)
+    return wait_for_shared_condition(&object, mutex, id, date);
   while (*last)
     last = &(*last)->next;
   *last = &self;
@@ -622,7 +677,12 @@ UMW_PUBLIC int pthread_cond_clockwait(pthread_cond_t* restrict condition, pthrea
 
 static void signal_waiting(const pthread_cond_t* condition, bool all)
 {
-  at_own_time(false);
+  const struct object object = object_at(condition, is_shared_condition(condition));
+  at_own_time(object.shared);
+  if (object.shared) {
+    umw_condition_signal(object.place.device, object.place.inode, object.place.offset, all);
+    return;
+  }
   for (struct waiting* waiting = queue; waiting; waiting = waiting->next)
     if (waiting->condition == condition && !waiting->signalled) {
       waiting->signalled = true;
@@ -655,19 +715,18 @@ UMW_PUBLIC int sem_wait(sem_t* semaphore)
   if (!umw_gate)
     return UMW_REAL(sem_wait)(semaphore);
   const unsigned final = umw_interruptions.final; /* restarted after the other handlers */
-  int64_t waited = 0;
-  at_own_time(is_shared_semaphore(semaphore));
-  for (uint64_t seen = wakes(); sem_trywait(semaphore) != 0; seen = wakes()) {
+  struct object object = object_at(semaphore, is_shared_semaphore(semaphore));
+  at_own_time(object.shared);
+  for (look(&object); sem_trywait(semaphore) != 0; look(&object)) {
     if (errno != EAGAIN)
       return -1;
     umw_test_cancel();
-    wait_for_object(seen, -1, is_shared_semaphore(semaphore), &waited);
+    wait_for_object(&object, -1);
     if (umw_interruptions.final != final) {
       errno = EINTR;
       return -1;
     }
   }
-  take_note(waited);
   return 0;
 }
 
@@ -676,9 +735,9 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
   if (!umw_gate)
     return UMW_REAL(sem_clockwait)(semaphore, id, date);
   const unsigned handled = umw_interruptions.handled; /* with a time-out Linux restarts after none of them */
-  int64_t waited = 0;
-  at_own_time(is_shared_semaphore(semaphore));
-  for (uint64_t seen = wakes(); sem_trywait(semaphore) != 0; seen = wakes()) {
+  struct object object = object_at(semaphore, is_shared_semaphore(semaphore));
+  at_own_time(object.shared);
+  for (look(&object); sem_trywait(semaphore) != 0; look(&object)) {
     if (errno != EAGAIN)
       return -1;
     umw_test_cancel();
@@ -687,13 +746,12 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
       errno = left < 0 ? EINVAL : ETIMEDOUT;
       return -1;
     }
-    wait_for_object(seen, left, is_shared_semaphore(semaphore), &waited);
+    wait_for_object(&object, left);
     if (umw_interruptions.handled != handled) {
       errno = EINTR;
       return -1;
     }
   }
-  take_note(waited);
   return 0;
 }
 
@@ -704,11 +762,12 @@ UMW_PUBLIC int sem_timedwait(sem_t* restrict semaphore, const struct timespec* r
 
 UMW_PUBLIC int sem_post(sem_t* semaphore)
 {
-  if (umw_gate)
-    at_own_time(is_shared_semaphore(semaphore));
+  if (!umw_gate)
+    return UMW_REAL(sem_post)(semaphore);
+  const struct object object = object_at(semaphore, is_shared_semaphore(semaphore));
+  at_own_time(object.shared);
   const int status = UMW_REAL(sem_post)(semaphore);
-  if (umw_gate)
-    changed();
+  released(&object);
   return status;
 }
 
@@ -739,17 +798,16 @@ static int lock_rwlock(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), cl
   int error;
   if (date && (!valid(date) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)))
     return EINVAL; /* before it is tried, as in nptl/pthread_rwlock_common.c */
-  int64_t waited = 0;
-  at_own_time(is_shared_rwlock(lock));
-  for (uint64_t seen = wakes(); (error = try(lock)) == EBUSY; seen = wakes()) {
+  struct object object = object_at(lock, is_shared_rwlock(lock));
+  at_own_time(object.shared);
+  for (look(&object); (error = try(lock)) == EBUSY; look(&object)) {
     if (lock->__data.__cur_writer == umw_gate->kernel_tid)
       return EDEADLK;
     const int64_t left = date ? time_left(clock, date) : -1;
     if (left == 0)
       return ETIMEDOUT;
-    wait_for_object(seen, left, is_shared_rwlock(lock), &waited);
+    wait_for_object(&object, left);
   }
-  take_note(waited);
   return error;
 }
 
@@ -795,11 +853,12 @@ UMW_PUBLIC int pthread_rwlock_clockwrlock(pthread_rwlock_t* restrict lock, clock
 
 UMW_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t* lock)
 {
-  if (umw_gate)
-    at_own_time(is_shared_rwlock(lock));
+  if (!umw_gate)
+    return UMW_REAL(pthread_rwlock_unlock)(lock);
+  const struct object object = object_at(lock, is_shared_rwlock(lock));
+  at_own_time(object.shared);
   const int error = UMW_REAL(pthread_rwlock_unlock)(lock);
-  if (umw_gate)
-    changed();
+  released(&object);
   return error;
 }
 
@@ -817,6 +876,11 @@ UMW_PUBLIC int pthread_barrier_wait(pthread_barrier_t* barrier)
     return UMW_REAL(pthread_barrier_wait)(barrier);
   unsigned expected;
   __builtin_memcpy(&expected, (const char*)barrier + 8, sizeof expected);
+  const struct object object = object_at(barrier, is_shared_barrier(barrier));
+  if (object.shared)
+    return umw_barrier_wait(object.place.device, object.place.inode, object.place.offset, expected)
+               ? PTHREAD_BARRIER_SERIAL_THREAD
+               : 0;
   struct meeting* meeting = meetings;
   while (meeting && meeting->barrier != barrier)
     meeting = meeting->next;

@@ -65,7 +65,8 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
                command.json ? cli::platforms_json(platform::catalogue()) : cli::platforms_text(platform::catalogue()));
     return cli::exit_code::ok;
   case cli::Command::Kind::models:
-    fmt::print("{}", command.json ? cli::models_json(net::models()) : cli::models_text(net::models()));
+    fmt::print("{}", command.json ? cli::models_json(net::models(), net::node_entry())
+                                  : cli::models_text(net::models(), net::node_entry()));
     return cli::exit_code::ok;
   case cli::Command::Kind::calibrate:
     return calibrate(command.arguments);

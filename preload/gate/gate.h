@@ -132,7 +132,9 @@ struct umw_gate {
   uint32_t stays;     /* no other rank of the process may run in the thread's place during this call, unless it waits */
   uint64_t activity;  /* grows whenever something of Portals that the rank can see has changed */
   uint64_t wakes;     /* grows whenever a thread of the rank releases something another may wait for */
+  uint64_t releases;  /* grows whenever somebody releases something that lies in memory shared with other ranks */
   uint32_t got_on;    /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
+  uint32_t alone;     /* no other thread of the rank runs, nor waits for anything but a descriptor */
   uint64_t changes;   /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
   int64_t ahead_ps;   /* in a cell: the thread may compute for so long before it has to wait for the others' dates */
   uint64_t crossings; /* calls that have left the rank's world */
@@ -164,6 +166,9 @@ struct umw_gate {
   uint64_t descriptor_seen;            /* what it was when the running thread last looked at sockets */
   uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
   uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/limits.c) */
+  int64_t line_ps;                     /* a cache line comes from another core of the node (net_models/node), */
+  uint64_t shm_bytes;                  /* that fit into /dev/shm of the node */
+  double copy_ps_per_byte;             /* and what is copied takes so long besides */
   int32_t same_addresses;              /* the program has asked for the same addresses in all ranks */
   uint64_t random_seed;                /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal;   /* set by the shim */

@@ -23,5 +23,7 @@ UMW_TABLE("Sockets and names")
 #include "preload/tables/sockets.def"
 UMW_TABLE("Memory")
 #include "preload/tables/memory.def"
+UMW_TABLE("System V IPC")
+#include "preload/tables/sysv.def"
 UMW_TABLE("Threads")
 #include "preload/tables/threads.def"

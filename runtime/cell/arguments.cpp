@@ -7,6 +7,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+
 #include "runtime/portals/atomics.h"
 
 namespace umwelt::cell

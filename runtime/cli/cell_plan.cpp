@@ -26,12 +26,14 @@ std::string plural(unsigned count, std::string_view what)
 class CellPlanner
 {
 public:
-  CellPlanner(const CellWishes& wishes, unsigned jobs, std::span<const unsigned> program_of_rank,
+  CellPlanner(const CellWishes& wishes, unsigned jobs, std::span<const CellRank> places,
               std::span<const CellProgram> programs)
-      : wishes_(wishes), jobs_(jobs), program_of_rank_(program_of_rank), programs_(programs)
+      : wishes_(wishes), jobs_(jobs), places_(places), programs_(programs)
   {
     for (unsigned rank = 0; rank < ranks(); ++rank)
       (program_of(rank).alone.empty() ? ordinary_ : alone_).push_back(rank);
+    std::stable_sort(ordinary_.begin(), ordinary_.end(),
+                     [this](unsigned a, unsigned b) { return places_[a].node < places_[b].node; });
   }
 
   CellPlan plan()
@@ -44,8 +46,8 @@ public:
   }
 
 private:
-  [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(program_of_rank_.size()); }
-  [[nodiscard]] const CellProgram& program_of(unsigned rank) const { return programs_[program_of_rank_[rank]]; }
+  [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(places_.size()); }
+  [[nodiscard]] const CellProgram& program_of(unsigned rank) const { return programs_[places_[rank].program]; }
   [[nodiscard]] unsigned most_per_cell() const { return wishes_.ranks_per_cell.value_or(capacity); }
 
   [[nodiscard]] bool needs_cells() const
@@ -65,14 +67,15 @@ private:
     if (!alone_.empty() && ranks() > 1)
       throw UsageError("--cells 0", "programs whose ranks can share a process",
                        fmt::format("{} ranks, {} of them of {}, which {}", ranks(),
-                                   ranks_of(program_of_rank_[alone_.front()]), program_of(alone_.front()).name,
+                                   ranks_of(places_[alone_.front()].program), program_of(alone_.front()).name,
                                    program_of(alone_.front()).alone),
                        "Leave --cells 0 out: each of these ranks then gets a process (cell) of its own.");
   }
 
   [[nodiscard]] unsigned ranks_of(unsigned program) const
   {
-    return static_cast<unsigned>(std::count(program_of_rank_.begin(), program_of_rank_.end(), program));
+    return static_cast<unsigned>(std::count_if(places_.begin(), places_.end(),
+                                               [program](const CellRank& place) { return place.program == program; }));
   }
 
   // Cells for the ordinary ranks.
@@ -82,7 +85,7 @@ private:
     const auto alone = static_cast<unsigned>(alone_.size());
     const unsigned least = ceiling(ordinary, most_per_cell());
     if (!wishes_.cells)
-      return std::max(least, std::min(jobs_, ordinary));
+      return std::max(cells_of_whole_nodes(), std::min(jobs_, wishes_.parallel ? ordinary : nodes()));
     const unsigned wanted = *wishes_.cells;
     if (wanted < alone + least)
       throw UsageError(
@@ -96,14 +99,70 @@ private:
     return std::min(wanted - alone, ordinary);
   }
 
+  // As many as it takes if nodes are taken apart only where one alone is too large.
+  [[nodiscard]] unsigned cells_of_whole_nodes() const
+  {
+    unsigned cells = 0;
+    unsigned room = 0;
+    for (std::size_t begin = 0; begin < ordinary_.size();) {
+      const std::size_t end = end_of_node(begin);
+      const auto size = static_cast<unsigned>(end - begin);
+      if (size > room) {
+        cells += ceiling(size, most_per_cell());
+        room = ceiling(size, most_per_cell()) * most_per_cell();
+      }
+      room -= size;
+      begin = end;
+    }
+    return cells;
+  }
+
+  [[nodiscard]] unsigned nodes() const
+  {
+    unsigned count = 0;
+    for (std::size_t begin = 0; begin < ordinary_.size(); begin = end_of_node(begin))
+      ++count;
+    return count;
+  }
+
+  // Of the ordinary ranks, the first behind that one on another node.
+  [[nodiscard]] std::size_t end_of_node(std::size_t index) const
+  {
+    const std::uint32_t node = places_[ordinary_[index]].node;
+    while (index < ordinary_.size() && places_[ordinary_[index]].node == node)
+      ++index;
+    return index;
+  }
+
+  // Where a cell ends: as near as possible to `wanted`, within what leaves the others neither too many nor too few, between nodes if any
+  // two meet there.
+  [[nodiscard]] std::size_t end_of_cell(std::size_t wanted, std::size_t least, std::size_t most) const
+  {
+    const std::size_t near = std::clamp(wanted, least, most);
+    std::size_t best = 0;
+    for (std::size_t end = 0; end < ordinary_.size();) {
+      end = end_of_node(end);
+      const auto distance = [near](std::size_t place) { return place > near ? place - near : near - place; };
+      if (end >= least && end <= most && (best == 0 || distance(end) < distance(best)))
+        best = end;
+    }
+    return best != 0 ? best : near;
+  }
+
   void fill_cells()
   {
     const std::size_t count = count_cells();
+    std::size_t begin = 0;
     for (std::size_t cell = 0; cell < count; ++cell) {
-      const auto at = [&](std::size_t part) {
-        return ordinary_.begin() + static_cast<std::ptrdiff_t>(ordinary_.size() * part / count);
-      };
-      result_.cells.emplace_back(at(cell), at(cell + 1));
+      const std::size_t left = ordinary_.size() - begin;
+      const std::size_t others = count - cell - 1; // cells to come
+      const std::size_t least = left > others * most_per_cell() ? left - others * most_per_cell() : 1;
+      const std::size_t most = std::min<std::size_t>(left - others, most_per_cell());
+      const std::size_t end = end_of_cell(ordinary_.size() * (cell + 1) / count, begin + least, begin + most);
+      result_.cells.emplace_back(ordinary_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 ordinary_.begin() + static_cast<std::ptrdiff_t>(end));
+      std::sort(result_.cells.back().begin(), result_.cells.back().end());
+      begin = end;
     }
     for (const unsigned rank : alone_) {
       result_.cells.push_back({rank});
@@ -117,7 +176,7 @@ private:
 
   const CellWishes& wishes_;
   unsigned jobs_;
-  std::span<const unsigned> program_of_rank_;
+  std::span<const CellRank> places_;
   std::span<const CellProgram> programs_;
   std::vector<unsigned> ordinary_;
   std::vector<unsigned> alone_;
@@ -126,10 +185,10 @@ private:
 
 } // namespace
 
-CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, std::span<const unsigned> program_of_rank,
+CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, std::span<const CellRank> ranks,
                     std::span<const CellProgram> programs)
 {
-  return CellPlanner(wishes, jobs, program_of_rank, programs).plan();
+  return CellPlanner(wishes, jobs, ranks, programs).plan();
 }
 
 } // namespace umwelt::cli

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which ranks live in the runtime's own process and which in which cell: a process of up to 15 ranks, the link-map namespaces
 // that glibc has for them. A program that is not position-independent (ET_EXEC) has its one place in a process, so each of its
-// ranks needs one to itself; so do ranks that are to have the same addresses.
+// ranks needs one to itself; so do ranks that are to have the same addresses. Ranks of a node share its memory, so they belong into one
+// cell as far as that is possible: where they are in several, they have to take turns.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,9 +26,14 @@ struct CellPlan {
   std::vector<std::string> notes; // one line each
 };
 
-// `jobs`: bursts computed at the same time, at least 1, and as many cells if there are any; `program_of_rank`: indices into
-// `programs`. Throws UsageError if the ranks cannot be spread as wished.
-CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, std::span<const unsigned> program_of_rank,
+struct CellRank {
+  unsigned program; // index of a CellProgram
+  std::uint32_t node;
+};
+
+// `jobs`: bursts computed at the same time, at least 1, and as many cells if there are any. Throws UsageError if the ranks cannot be
+// spread as wished.
+CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, std::span<const CellRank> ranks,
                     std::span<const CellProgram> programs);
 
 } // namespace umwelt::cli

@@ -207,8 +207,9 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
     set("pml", "ob1");
     // For programs that ask for MPI_THREAD_MULTIPLE, which btl portals4 does not serve; empty: not set.
     setup.variables.emplace_back(UMW_THREAD_MULTIPLE_VARIABLE,
-                                 fmt::format("OMPI_MCA_pml=cm{}{}",
+                                 fmt::format("OMPI_MCA_pml=cm{}{}{}",
                                              choices.parameter("mtl") ? "" : ";OMPI_MCA_mtl=portals4",
+                                             choices.parameter("btl") ? "" : ";OMPI_MCA_btl=portals4,self",
                                              choices.parameter("osc") ? "" : ";OMPI_MCA_osc="));
   }
   if (matching) {
@@ -222,14 +223,15 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   // With pml cm, too: one-sided communication may open the BTLs, and the default ones use the real network.
   const auto btl = choices.parameter("btl");
   if (!btl)
-    set("btl", "portals4,self");
+    set("btl", matching ? "portals4,self" : "portals4,vader,self"); // vader comes first among ranks of a node
   else if (!matching && !selects(*btl, "portals4"))
     setup.notes.push_back(
         fmt::format("btl {} leaves portals4 out: its messages do not cross the simulated network", *btl));
-  // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. (Debian's file leaves out
-  // pt2pt, the one that works over any pml; it is wanted here.)
+  // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. osc/rdma would be taken among ranks
+  // of one node, and crashes over vader in MPI_Compare_and_swap, natively as well. (Debian's file leaves out pt2pt, the one that works over
+  // any pml; it is wanted here.)
   if (!matching && !choices.parameter("osc"))
-    set("osc", "^ucx,portals4");
+    set("osc", "^ucx,portals4,rdma");
   for (const auto& [name, value] : component_defaults)
     if (!choices.parameter(name))
       set(name, std::string(value));

@@ -211,6 +211,10 @@ constexpr auto options = std::to_array<Option>({
   {Group::simulation, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a file of such lines; may come "
    "several times, the last of a key counts",
    [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
+  {Group::simulation, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node take (`umwelt models` lists them); as --nic",
+   [](S s, G g) { s.run.node.push_back(g.value().starts_with('@') ? Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
+  {Group::simulation, "shm-size", "SIZE", "bytes that fit into /dev/shm of a node, 64MiB for example; default half of its memory",
+   [](S s, G g) { s.run.shm_size = g.value(); }},
   {Group::simulation, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every burst, in ns or "
    "with a unit); scale=F (measured times F). All but measured and scale make runs bit-identical",
    [](S s, G g) { s.run.cpu = parse_cpu(g.option, g.value()); }},

@@ -91,6 +91,8 @@ struct RunOptions {
   std::string platform = "bxi"; // catalogue name with parameters, or path of a SimGrid XML file
   std::string model = "bxi";    // name of a net model
   std::vector<Setting> nic;     // --nic, in the order given; a key "@FILE" without value: parameters of that file
+  std::vector<Setting> node;    // --node, likewise
+  std::string shm_size;         // --shm-size as written; empty: as --node says
   CpuPolicy cpu;
   sim::SimTime cpu_threshold = 0; // bursts below are dropped
   // Here the data is in the cache when the rank reads it; a NIC writes past the caches of an EPYC 7763, and memory is 96 to 105 ns away.

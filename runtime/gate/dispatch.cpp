@@ -104,6 +104,12 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_umw_clock_settle:
   case UMW_OP_umw_yield:
   case UMW_OP_umw_thread_wait:
+  case UMW_OP_umw_object_wait:
+  case UMW_OP_umw_sem_operate:
+  case UMW_OP_umw_msg_send:
+  case UMW_OP_umw_msg_receive:
+  case UMW_OP_umw_condition_wait:
+  case UMW_OP_umw_barrier_wait:
   case UMW_OP_umw_descriptor_wait:
   case UMW_OP_umw_pmi_wait:
   case UMW_OP_umw_signal_wait:
@@ -173,6 +179,8 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   }
   if (std::exchange(rank.gate.got_on, 0U) != 0) {
     thread.poll.idle = false;
+    if (!rank.memory_peers.empty())
+      thread.poll.empty = 0; // a message without a call (preload/node_memory.c)
     rank.job.polling().progress();
   }
   rank.enter(called.looks, measured);
@@ -183,6 +191,8 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
     if (changes_queues(operation))
       ++rank.gate.activity;
   }
+  if (!rank.memory_peers.empty() && called.progress && operation != UMW_OP_umw_memory_copy)
+    rank.job.shared_memory().may_have_written(rank, 0);
   if (rank.output->collects())
     rank.output->pass_on(false);
   if (rank.job.traces_calls()) [[unlikely]]

@@ -387,7 +387,80 @@ int umw_descriptor_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
 {
   if (rank.gate.wakes != seen || rank.signal_due(rank.running()))
     return 0;
-  return rank.wait_in_background(deadline(rank, duration)) ? 0 : 1;
+  job::Thread& thread = rank.running();
+  thread.at_descriptor = true;
+  const bool woken = rank.wait_in_background(deadline(rank, duration));
+  thread.at_descriptor = false;
+  return woken ? 0 : 1;
+}
+
+int umw_memory_mapped(Rank& rank, std::uint64_t device, std::uint64_t inode, int more)
+{
+  rank.job.shared_memory().mapped(rank, {device, inode}, more != 0);
+  return 0;
+}
+
+int umw_memory_copy(Rank& rank, std::uint64_t bytes, int writes)
+{
+  job::SharedMemory& memory = rank.job.shared_memory();
+  memory.copy(rank, bytes, writes != 0 ? 0 : memory.parameters().line, writes != 0);
+  return 0;
+}
+
+int umw_memory_peer(Rank& rank, int pid, std::uint64_t bytes, int writes)
+{
+  const auto& ranks = rank.job.ranks();
+  const auto found = std::find_if(ranks.begin(), ranks.end(), [&](const auto& other) {
+    return other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended;
+  });
+  if (found == ranks.end())
+    return -ESRCH;
+  job::SharedMemory& memory = rank.job.shared_memory();
+  memory.copy(rank, bytes, memory.parameters().system_copy, writes != 0);
+  return rank.job.cells() != nullptr ? rank.job.cells()->pid((*found)->carrier) : getpid();
+}
+
+int umw_object_wait(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, std::uint64_t seen,
+                    std::int64_t duration)
+{
+  return rank.job.shared_objects().wait(rank, {rank.node, device, inode, offset}, seen, deadline(rank, duration)) ? 0
+                                                                                                                  : 1;
+}
+
+int umw_object_wake(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset)
+{
+  rank.job.shared_objects().wake(rank, {rank.node, device, inode, offset});
+  return 0;
+}
+
+int umw_condition_enter(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset)
+{
+  rank.job.shared_objects().enter_condition(rank, {rank.node, device, inode, offset});
+  return 0;
+}
+
+int umw_condition_wait(Rank& rank, std::int64_t duration)
+{
+  using Ending = job::SharedObjects::Ending;
+  const Ending ending = rank.job.shared_objects().wait_for_condition(rank, deadline(rank, duration));
+  return ending == Ending::signalled ? 0 : ending == Ending::deadline ? 1 : -EINTR;
+}
+
+int umw_condition_leave(Rank& rank, int)
+{
+  rank.job.shared_objects().leave_condition(rank);
+  return 0;
+}
+
+int umw_condition_signal(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, int all)
+{
+  rank.job.shared_objects().signal(rank, {rank.node, device, inode, offset}, all != 0);
+  return 0;
+}
+
+int umw_barrier_wait(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, std::uint32_t count)
+{
+  return rank.job.shared_objects().meet(rank, {rank.node, device, inode, offset}, count) ? 1 : 0;
 }
 
 // Other processes of the node are there for a rank, those of other nodes are not.

@@ -33,7 +33,7 @@ void Channel::live()
 {
   go_on(cell::Slot::Turn::go_on);
   if (thread_.number == 0)
-    thread_.rank.job.scheduler().yield(); // the others begin, too
+    thread_.rank.job.scheduler().yield(); // the others begin, too: nothing that they do yet can be seen by others
   converse();
   __builtin_unreachable();
 }
@@ -65,7 +65,8 @@ bool Channel::converse()
     const bool others_first = gate::serve(rank, slot_.operation, slot_.arguments, slot_.burst);
     if (!others_first || overlaps()) {
       go_on(cell::Slot::Turn::go_on);
-    } else if (rank.threads.size() == 1) { // nobody before it can touch its memory
+    } else if (rank.threads.size() == 1 &&
+               rank.gate.local_ranks == 1) { // nobody before it can touch its memory, or its node's files
       go_on(cell::Slot::Turn::go_on);
       scheduler.yield();
     } else {

@@ -72,6 +72,20 @@ net::Parameters nic_parameters(const cli::RunOptions& options)
   return parameters;
 }
 
+net::NodeParameters node_parameters(const cli::RunOptions& options)
+{
+  net::Parameters parameters;
+  for (const auto& [key, value] : options.node) {
+    if (key.starts_with('@'))
+      parameters.add_file(key.substr(1));
+    else
+      parameters.set(key, value, "--node");
+  }
+  if (!options.shm_size.empty())
+    parameters.set("shm", options.shm_size, "--shm-size");
+  return net::read_node_parameters(parameters);
+}
+
 } // namespace
 
 Job::Job(const Plan& plan, loader::PrivateFolder& folder)
@@ -79,9 +93,9 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
       own_process_(*this, scheduler_, cpu_, plan_.process_argv),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
-      sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())), counter_(ranks_),
-      files_(*this, folder.path()), keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()),
-      progress_(stderr)
+      sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
+      shared_memory_(*this, node_parameters(plan_.options)), counter_(ranks_), files_(*this, folder.path()),
+      keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()), progress_(stderr)
 {
   const net::Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
@@ -219,6 +233,9 @@ void Job::make_rank(Rank& rank)
   gate.descriptors_soft = std::min(plan_.descriptors, descriptors_per_rank_);
   gate.descriptors_hard = std::min(plan_.most_descriptors, descriptors_per_rank_);
   gate.same_addresses = program.same_addresses ? 1 : 0;
+  gate.shm_bytes = net::shm_size(shared_memory_.parameters());
+  gate.line_ps = shared_memory_.parameters().line;
+  gate.copy_ps_per_byte = 1e12 / shared_memory_.parameters().copy_bandwidth;
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
   gate.runtime = &rank;
 
@@ -485,6 +502,8 @@ void Job::finish(Rank& rank)
   rank.finished = timeline_.now();
   rank.portals->detach();
   rank.pmi->close();
+  shared_memory_.forget(rank);
+  sysv_.forget(rank);
   sockets_.close_all(static_cast<std::uint32_t>(rank.index));
   rank.timers.stop();
   rank.output->pass_on(true);
@@ -500,6 +519,8 @@ void Job::leave_world(Rank& rank)
     if (thread->actor != scheduler_.current()) {
       cores_.at(rank.node, thread->place.core).forget(*thread->actor);
       futexes_.forget(*thread);
+      shared_memory_.forget(*thread->actor);
+      shared_objects_.forget(*thread);
       if (thread->channel)
         thread->channel->close();
       scheduler_.kill(*thread->actor);

@@ -24,8 +24,11 @@
 #include "runtime/job/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
-#include "runtime/job/socket_host.h"
 #include "runtime/job/rank.h"
+#include "runtime/job/shared_memory.h"
+#include "runtime/job/shared_objects.h"
+#include "runtime/job/sysv_host.h"
+#include "runtime/job/socket_host.h"
 #include "runtime/observe/progress.h"
 #include "runtime/portals/fabric.h"
 #include "runtime/world/carrier.h"
@@ -84,6 +87,9 @@ public:
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
   [[nodiscard]] NodeFiles& files() { return files_; }
+  [[nodiscard]] SharedMemory& shared_memory() { return shared_memory_; }
+  [[nodiscard]] SysvHost& sysv() { return sysv_; }
+  [[nodiscard]] SharedObjects& shared_objects() { return shared_objects_; }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
   [[nodiscard]] bootstrap::Spaces& spaces() { return spaces_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
@@ -175,6 +181,9 @@ private:
   portals::Fabric fabric_;
   SocketHost socket_host_{*this};
   sockets::Stack sockets_;
+  SharedMemory shared_memory_;
+  SharedObjects shared_objects_{*this};
+  SysvHost sysv_;
   std::unique_ptr<net::Model> model_;
   std::unique_ptr<cell::Cells> cells_;
   std::vector<umw_gate> gates_;                 // of ranks that are in no cell

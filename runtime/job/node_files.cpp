@@ -140,7 +140,8 @@ NodeFiles::NodeFiles(Job& job, std::string folder) : job_(job), folder_(std::mov
 std::string NodeFiles::session(std::uint32_t node)
 {
   const std::string path = fmt::format("{}/session/{}", folder_, node);
-  fs::create_directories(path);
+  if (fs::create_directories(path + "/shm"))
+    fs::permissions(path + "/shm", fs::perms::all | fs::perms::sticky_bit); // as of every /dev/shm
   return path;
 }
 

@@ -20,6 +20,7 @@ constexpr SimTime shortest_step = sim::microsecond;
 constexpr SimTime longest_step = 10 * sim::microsecond;
 constexpr SimTime step_fraction = 64;
 constexpr SimTime longest_neglect = sim::second; // of descriptors: who has not looked by then does not look at all
+constexpr SimTime longest_look = 100 * sim::microsecond; // between looks at memory that is shared
 constexpr SimTime poll_interval = 100 * sim::nanosecond; // of a native poll loop, to say how many were saved
 
 } // namespace
@@ -68,14 +69,19 @@ bool Polling::empty(Rank& rank)
   }
   if (rank.signal_due(rank.running()))
     return true;
+  // Others have written to memory since it looked: it cannot have seen that if the burst in which it looked began before.
+  if (!rank.memory_peers.empty() && rank.gate.changes != poll.changes && !rank.running().look_again.pending())
+    return false;
   SimTime deadline = sim::never;
   if (looked)
     deadline = now + std::clamp((now - poll.since) / step_fraction, shortest_step, longest_step);
   deadline = std::min(deadline, now + std::min(patience_for_descriptors(rank, now - poll.since), sim::never - now));
-  poll.idle = poll.idle || poll.empty > patience + quick + 1; // it has waited before
+  poll.idle = poll.idle || (!poll.at_memory && poll.empty > patience + quick + 1); // it has waited before
   poll.parked = deadline == sim::never;
   poll.let_go = false;
-  const bool woken = poll.at_memory ? spin(rank, deadline) : rank.wait(deadline, Rank::For::network);
+  const bool woken = poll.at_memory               ? spin(rank, deadline)
+                     : !rank.memory_peers.empty() ? wait_for_peers(rank, deadline)
+                                                  : rank.wait(deadline, Rank::For::network);
   poll.parked = false;
   poll.computed = false;
   // What the looking itself cost has gone by while it waited.
@@ -83,6 +89,18 @@ bool Polling::empty(Rank& rank)
   debt = std::max<SimTime>(debt - (job_.scheduler().now() - now), 0);
   rank.statistics.polls_saved += static_cast<std::uint64_t>((job_.scheduler().now() - now) / poll_interval);
   return woken;
+}
+
+// Those who share its memory may write to it without anybody noticing. It looks for that itself, which does not keep the simulation
+// going.
+bool Polling::wait_for_peers(Rank& rank, SimTime deadline)
+{
+  if (deadline != sim::never)
+    return rank.wait(deadline, Rank::For::network);
+  const SimTime now = job_.scheduler().now();
+  const SimTime waited = now - rank.running().poll.since;
+  return rank.wait_in_background(now + std::clamp(waited / step_fraction, shortest_step, longest_look),
+                                 Rank::For::network);
 }
 
 void Polling::nothing_to_tell(Rank& rank)

@@ -61,6 +61,7 @@ private:
   // and it has not looked there since: MPI libraries look into their event loop now and then, by time.
   [[nodiscard]] static sim::SimTime patience_for_descriptors(const Rank& rank, sim::SimTime waited);
   bool spin(Rank& rank, sim::SimTime deadline);
+  bool wait_for_peers(Rank& rank, sim::SimTime deadline);
 
   Job& job_;
   unsigned rounds_ = 0;

@@ -91,11 +91,15 @@ void Rank::tell_trace(observe::RankState state, SimTime from, SimTime to)
 
 void Rank::leave()
 {
-  const Thread& thread = running();
+  Thread& thread = running();
   if (threads.size() > 1)
     notify_parked(thread); // what this thread has written may be what they look for
   gate.core = static_cast<std::int32_t>(thread.place.core);
+  gate.alone = std::all_of(threads.begin(), threads.end(), [&thread](const auto& other) {
+    return other.get() == &thread || other->at_descriptor || other->ended();
+  });
   gate.tid = thread.tid;
+  thread.poll.changes = gate.changes;
   gate.signal_due = signal_due(thread);
   gate.blocked = thread.blocked;
   gate.descriptor_seen = thread.descriptors_seen;
@@ -118,6 +122,8 @@ template <class Block> bool Rank::wait_with(For what, Block block)
   const SimTime begin = scheduler.now();
   if (threads.size() > 1)
     notify_parked(self);
+  if (!memory_peers.empty() && !self.poll.idle)
+    job.shared_memory().may_have_written(*this, gate.clock.debt_ps);
   leave_standing();
   waiting_.push_back({self.actor, what});
   const SimTime debt = std::exchange(gate.clock.debt_ps, 0); // this thread's own
@@ -156,10 +162,9 @@ bool Rank::wait(SimTime deadline, For what)
   return wait_with(what, [deadline](engine::Scheduler& scheduler) { return scheduler.block(deadline); });
 }
 
-bool Rank::wait_in_background(SimTime deadline)
+bool Rank::wait_in_background(SimTime deadline, For what)
 {
-  return wait_with(For::anything,
-                   [deadline](engine::Scheduler& scheduler) { return scheduler.block_in_background(deadline); });
+  return wait_with(what, [deadline](engine::Scheduler& scheduler) { return scheduler.block_in_background(deadline); });
 }
 
 bool Rank::send_signal(const siginfo_t& information, Thread* thread)

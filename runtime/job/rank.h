@@ -63,7 +63,7 @@ public:
   // Blocks the calling simulated thread until it is notified or `deadline`; false: the deadline came first.
   bool wait(SimTime deadline, For what = For::anything);
   // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
-  bool wait_in_background(SimTime deadline);
+  bool wait_in_background(SimTime deadline, For what = For::anything);
   // Threads that wait for the network look again; or all that wait.
   void notify_network();
   void notify_all();
@@ -108,7 +108,8 @@ public:
 
   std::vector<std::unique_ptr<Thread>> threads; // the first is the main one
   portals::Process* portals = nullptr;
-  Pending pending; // signals for any thread
+  std::vector<Rank*> memory_peers; // of its node, with memory in common; ascending
+  Pending pending;                 // signals for any thread
   Timers timers;
 
   Channel* computing = nullptr;    // in a cell: the thread that the gate speaks of

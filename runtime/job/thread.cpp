@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/job/thread.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "runtime/job/channel.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
@@ -29,8 +32,29 @@ SimTime Thread::spend(SimTime work)
   return begin;
 }
 
+void Thread::look_again_at(SimTime date, bool written)
+{
+  look_again.written = look_again.written || written;
+  if (!look_again.pending()) {
+    look_again.next = sim::never;
+    rank.job.scheduler().timeline().schedule(look_again, date);
+  } else if (date < look_again.when()) {
+    look_again.next = std::max(look_again.when(), look_again.next == sim::never ? 0 : look_again.next);
+    rank.job.scheduler().timeline().schedule(look_again, date);
+  } else if (date > look_again.when()) {
+    look_again.next = std::max(date, look_again.next == sim::never ? 0 : look_again.next);
+  }
+}
+
+// Who may have found something may have something for others in turn.
 void Thread::LookAgain::fire()
 {
+  if (std::exchange(written, next != sim::never && written)) {
+    thread.poll.empty = 0;
+    thread.poll.idle = false;
+  }
+  if (next != sim::never)
+    thread.rank.job.scheduler().timeline().schedule(*this, std::exchange(next, sim::never));
   if (thread.poll.parked)
     thread.rank.job.scheduler().wake(*thread.actor);
 }

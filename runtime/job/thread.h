@@ -25,18 +25,20 @@ using sim::SimTime;
 
 // What is known of a thread that looks again and again (job/polling.h).
 struct PollState {
-  std::uint64_t empty = 0; // empty polls in a row
-  SimTime since = 0;       // when the first of them was
-  std::uint64_t looks = 0; // clock reads up to the last of them
-  bool computed = false;   // a burst worth counting lies between the last two
-  bool parked = false;     // blocked until something can have changed
-  bool idle = false;       // it has done nothing since it last looked, so nobody need look on its account
-  bool at_memory = false;  // ... and looks at memory
-  bool calls = false;      // ... in a loop with calls
-  bool let_go = false;     // ... and woken because nothing else was left to happen
-  bool acted = false;      // it has made a call that does something since it last made one that tells nothing
-  SimTime date = -1;       // of its last call
-  unsigned at_once = 0;    // calls at that date
+  std::uint64_t empty = 0;   // empty polls in a row
+  SimTime since = 0;         // when the first of them was
+  std::uint64_t looks = 0;   // clock reads up to the last of them
+  bool computed = false;     // a burst worth counting lies between the last two
+  bool parked = false;       // blocked until something can have changed
+  bool idle = false;         // it has done nothing since it last looked, so nobody need look on its account
+  bool at_memory = false;    // ... and looks at memory
+  bool calls = false;        // ... in a loop with calls
+  bool let_go = false;       // ... and woken because nothing else was left to happen
+  std::uint64_t changes = 0; // of the gate, when it last went on
+  bool told = false;         // what it writes to shared memory in its present burst others know of already
+  bool acted = false;        // it has made a call that does something since it last made one that tells nothing
+  SimTime date = -1;         // of its last call
+  unsigned at_once = 0;      // calls at that date
 };
 
 struct Thread {
@@ -59,17 +61,21 @@ struct Thread {
   engine::Place place;              // the core it is on, and those it may use
   const char* last_call = "start";
   PollState poll;
-  Pending pending;         // signals for this thread in particular
-  SignalSet blocked = 0;   // its signal mask
+  bool at_descriptor = false; // it waits for one
+  Pending pending;            // signals for this thread in particular
+  SignalSet blocked = 0;      // its signal mask
   std::uint64_t descriptors_seen = 0; // umw_gate::descriptor_news when it last looked at sockets
-  SignalSet waits_for = 0; // what it waits for in sigwait
+  SignalSet waits_for = 0;    // what it waits for in sigwait
 
   // Lets a parked thread look again: what another has written reaches its core.
   struct LookAgain final : sim::Event {
     explicit LookAgain(Thread& t) : thread(t) {}
     void fire() override;
     Thread& thread;
+    SimTime next = sim::never; // once more at that date
+    bool written = false;      // what it looks for may be there, rather than somebody just having got on
   } look_again;
+  void look_again_at(SimTime date, bool written);
 
   [[nodiscard]] bool ended() const { return actor->state() == engine::Actor::State::ended; }
 };

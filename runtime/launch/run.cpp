@@ -230,7 +230,10 @@ cli::CellPlan plan_cells(const job::Plan& plan)
     programs.push_back({program.program.path, program.program.fixed_address() ? "is not position-independent (ET_EXEC)"
                                               : program.same_addresses ? "is to have the same addresses in all ranks"
                                                                        : ""});
-  return cli::plan_cells(plan.options.cells, plan.options.jobs, plan.program_of_rank, programs);
+  std::vector<cli::CellRank> ranks;
+  for (std::size_t i = 0; i < plan.program_of_rank.size(); ++i)
+    ranks.push_back({plan.program_of_rank[i], plan.placement.ranks[i].node});
+  return cli::plan_cells(plan.options.cells, plan.options.jobs, ranks, programs);
 }
 
 // Refuses what does not fit on this machine.

@@ -176,7 +176,7 @@ void Slices::on_tick(ucontext_t& context)
     return;
   // It may spin again and again, and never for long enough to be seen by two ticks.
   const bool lone =
-      watch.ticks == 1 && thread.rank.threads.size() == 1 && carrier_.cpu().measured() && is_due(++thread.lone_ticks);
+      watch.ticks == 1 && thread.rank.gate.alone != 0 && carrier_.cpu().measured() && is_due(++thread.lone_ticks);
   if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && known_.contains(pc))) {
     watch.next_check = watch.ticks + std::min(watch.ticks, rarest_check);
     begin_steps(thread, context);
@@ -316,7 +316,7 @@ void Slices::park(Thread& thread, ucontext_t& context)
       break;
     since = seen.tsc;
   }
-  if (back > watch.ticks && rank.threads.size() == 1) {
+  if (back > watch.ticks && rank.gate.alone != 0) {
     clock.debt_ps = 0;
   } else {
     const double spun = static_cast<double>(steps_begin_ - std::min(since, steps_begin_)) * clock.ps_per_tick;
@@ -324,11 +324,11 @@ void Slices::park(Thread& thread, ucontext_t& context)
   }
   clock.burst_start = engine::BurstMeter::ticks();
   // What it has done before it came here others may wait for; nothing, if it is still in the same loop.
-  const bool still = steps_ <= (proof + 5) * loop_.size();
+  bool still = steps_ <= (proof + 5) * loop_.size();
   const std::uintptr_t pc = pc_of(context);
-  const bool known = pc == anchor_ && rank.threads.size() == 1 && set_breakpoint(pc);
-  if (known)
-    same_visit(thread, context, false);
+  const bool known = pc == anchor_ && rank.gate.alone != 0 && set_breakpoint(pc);
+  if (known) // it may have been let go since it was last seen here
+    still = same_visit(thread, context, false) && still;
   thread.idle = known;
   interrupt(thread);
   umw_args_umw_slice_park arguments{0, seen_, still};
@@ -516,7 +516,7 @@ void Slices::visit(Thread& thread, ucontext_t& context, std::uintptr_t pc)
   const bool same = same_visit(thread, context, point.pause);
   const std::uint64_t changes = __atomic_load_n(&rank.gate.changes, __ATOMIC_ACQUIRE);
   const std::uint64_t seen = std::exchange(thread.changes_seen, changes);
-  const bool alone = rank.threads.size() == 1;
+  const bool alone = rank.gate.alone != 0;
   if (!alone && !point.pause) { // others of the rank may wait for what is done between two visits
     clear_breakpoint(pc);
     return;

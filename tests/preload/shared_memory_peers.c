@@ -45,7 +45,7 @@ static struct common* set_up(void)
 {
   const int fd = shm_open(memory_name, O_CREAT | O_EXCL | O_RDWR, 0600);
   CHECK(fd >= 0);
-  CHECK(access("/dev/shm/umwelt-peers", F_OK) != 0);
+  CHECK(access("/dev/shm/umwelt-peers", R_OK | W_OK) == 0);
   CHECK(ftruncate(fd, sizeof(struct common)) == 0);
   struct common* common = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   CHECK(common != MAP_FAILED);
@@ -60,7 +60,7 @@ static struct common* set_up(void)
   sem_init(&common->semaphore, 1, 0);
   for (int i = 0; i < 2; ++i)
     CHECK(sem_open(semaphore_names[i], O_CREAT | O_EXCL, 0600, 0) != SEM_FAILED);
-  CHECK(access("/dev/shm/sem.umwelt-ping", F_OK) != 0);
+  CHECK(access("/dev/shm/sem.umwelt-ping", F_OK) == 0);
   return common;
 }
 
@@ -110,6 +110,7 @@ int main(int argc, char** argv)
     if (rank == 1) {
       CHECK(shm_open(memory_name, O_RDWR, 0) < 0 && errno == ENOENT);
       CHECK(sem_open(semaphore_names[0], 0) == SEM_FAILED && errno == ENOENT);
+      CHECK(access("/dev/shm/umwelt-peers", F_OK) != 0 && errno == ENOENT);
     }
     usleep(1000);
     return 0;

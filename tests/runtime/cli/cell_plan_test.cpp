@@ -30,6 +30,25 @@ Ranks programs_of(unsigned count, unsigned program = 0)
   return Ranks(count, program);
 }
 
+// Each on a node of its own.
+CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, const Ranks& programs,
+                    const std::vector<CellProgram>& kinds)
+{
+  std::vector<CellRank> ranks;
+  for (const unsigned program : programs)
+    ranks.push_back({program, static_cast<std::uint32_t>(ranks.size())});
+  return cli::plan_cells(wishes, jobs, ranks, kinds);
+}
+
+// Of one program, on these nodes.
+CellPlan plan_nodes(const CellWishes& wishes, unsigned jobs, const std::vector<std::uint32_t>& nodes)
+{
+  std::vector<CellRank> ranks;
+  for (const std::uint32_t node : nodes)
+    ranks.push_back({0, node});
+  return cli::plan_cells(wishes, jobs, ranks, ordinary);
+}
+
 std::vector<std::size_t> sizes(const CellPlan& plan)
 {
   std::vector<std::size_t> result;
@@ -68,6 +87,28 @@ TEST(CellPlan, AskingForJobsMakesCells)
   EXPECT_THAT(sizes(plan_cells({{}, {}, true}, 2, programs_of(8), ordinary)), ElementsAre(4, 4));
   EXPECT_THAT(plan_cells({{}, {}, true}, 2, programs_of(1), ordinary).cells, IsEmpty());
   EXPECT_THAT(plan_cells({0, {}, true}, 2, programs_of(8), ordinary).cells, IsEmpty());
+}
+
+TEST(CellPlan, RanksOfANodeStayTogether)
+{
+  std::vector<std::uint32_t> by_slot;
+  std::vector<std::uint32_t> by_node;
+  for (std::uint32_t rank = 0; rank < 32; ++rank) {
+    by_slot.push_back(rank / 8);
+    by_node.push_back(rank % 4);
+  }
+  EXPECT_THAT(sizes(plan_nodes({}, 1, by_slot)), ElementsAre(8, 8, 8, 8));
+  EXPECT_THAT(plan_nodes({}, 8, by_node).cells,
+              testing::Each(testing::ResultOf([](const Ranks& cell) { return cell[1] - cell[0]; }, 4U)));
+  EXPECT_THAT(sizes(plan_nodes({2, {}}, 1, {0, 0, 0, 1, 1, 1, 1})), ElementsAre(3, 4));
+  EXPECT_THAT(sizes(plan_nodes({}, 1, std::vector<std::uint32_t>(20, 0))), ElementsAre(10, 10));
+}
+
+TEST(CellPlan, OneNodeIsSpreadIfThatIsAskedFor)
+{
+  const std::vector<std::uint32_t> one_node(8, 0);
+  EXPECT_THAT(sizes(plan_nodes({{}, {}, true}, 4, one_node)), ElementsAre(2, 2, 2, 2));
+  EXPECT_THAT(plan_nodes({}, 4, one_node).cells, IsEmpty());
 }
 
 TEST(CellPlan, ALimitPerCellMakesCells)

@@ -16,20 +16,33 @@ const std::vector<net::ModelEntry> models{{"delay",
                                            {{"latency", net::ParameterKind::time, "1us", "of a message"},
                                             {"bw", net::ParameterKind::bandwidth, "12.5GB/s", "of all"}}}};
 
+const net::ModelEntry node{"node", "a machine", {{"line", net::ParameterKind::time, "80ns", "between cores"}}};
+
 TEST(ModelsText, ListsModelsAndTheirParameters)
 {
-  EXPECT_THAT(models_text(models), testing::StartsWith("delay\n"
-                                                       "  a constant\n"
-                                                       "    latency       1us  time       of a message\n"
-                                                       "    bw       12.5GB/s  bandwidth  of all\n"));
+  EXPECT_THAT(models_text(models, node), testing::StartsWith("delay\n"
+                                                             "  a constant\n"
+                                                             "    latency       1us  time       of a message\n"
+                                                             "    bw       12.5GB/s  bandwidth  of all\n"));
+}
+
+TEST(ModelsText, EndsWithTheNodes)
+{
+  EXPECT_THAT(models_text(models, node), testing::HasSubstr("\nnode\n"
+                                                            "  a machine\n"
+                                                            "    line  80ns  time       between cores\n"
+                                                            "\nSet them with: umwelt run --node KEY=VALUE"));
 }
 
 TEST(ModelsJson, ListsTheSame)
 {
-  const auto json = nlohmann::json::parse(models_json(models));
+  const auto json = nlohmann::json::parse(models_json(models, node));
   EXPECT_EQ(json[0]["name"], "delay");
   EXPECT_EQ(json[0]["parameters"][1]["kind"], "bandwidth");
   EXPECT_EQ(json[0]["parameters"][0]["default"], "1us");
+  EXPECT_EQ(json[0]["option"], "--nic");
+  EXPECT_EQ(json[1]["name"], "node");
+  EXPECT_EQ(json[1]["option"], "--node");
 }
 
 } // namespace

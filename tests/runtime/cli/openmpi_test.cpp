@@ -57,14 +57,15 @@ TEST(IsOpenMpi, LooksForItsLibraries)
 
 TEST_F(OpenMpi, DefaultsToOb1OverPortals)
 {
-  EXPECT_THAT(variables(),
-              ElementsAre(Pair("OMPI_MCA_btl", "portals4,self"), Pair("OMPI_MCA_btl_portals4_eq_recv_size", "32768"),
-                          Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"),
-                          Pair("OMPI_MCA_btl_portals4_recv_md_num", "64"),
-                          Pair("OMPI_MCA_coll_portals4_priority", "10"),
-                          Pair("OMPI_MCA_mca_base_component_path", "/umwelt/components:" + system_folder()),
-                          Pair("OMPI_MCA_osc", "^ucx,portals4"), Pair("OMPI_MCA_pml", "ob1"),
-                          Pair("UMWELT_THREAD_MULTIPLE", "OMPI_MCA_pml=cm;OMPI_MCA_mtl=portals4;OMPI_MCA_osc=")));
+  EXPECT_THAT(
+      variables(),
+      ElementsAre(Pair("OMPI_MCA_btl", "portals4,vader,self"), Pair("OMPI_MCA_btl_portals4_eq_recv_size", "32768"),
+                  Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"), Pair("OMPI_MCA_btl_portals4_recv_md_num", "64"),
+                  Pair("OMPI_MCA_coll_portals4_priority", "10"),
+                  Pair("OMPI_MCA_mca_base_component_path", "/umwelt/components:" + system_folder()),
+                  Pair("OMPI_MCA_osc", "^ucx,portals4,rdma"), Pair("OMPI_MCA_pml", "ob1"),
+                  Pair("UMWELT_THREAD_MULTIPLE",
+                       "OMPI_MCA_pml=cm;OMPI_MCA_mtl=portals4;OMPI_MCA_btl=portals4,self;OMPI_MCA_osc=")));
 }
 
 TEST_F(OpenMpi, PmlCmGetsThePortalsMtl)
@@ -73,6 +74,7 @@ TEST_F(OpenMpi, PmlCmGetsThePortalsMtl)
   const auto set = variables();
   EXPECT_EQ(set.at("OMPI_MCA_pml"), "cm");
   EXPECT_EQ(set.at("OMPI_MCA_mtl"), "portals4");
+  EXPECT_EQ(set.at("OMPI_MCA_btl"), "portals4,self");
 }
 
 TEST_F(OpenMpi, PmlFromTheEnvironmentIsKept)

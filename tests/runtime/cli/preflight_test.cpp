@@ -21,7 +21,10 @@ Needs needs_of(unsigned ranks, unsigned program, unsigned jobs = 1)
 {
   const std::vector<unsigned> program_of_rank(ranks, program);
   const std::vector<CellProgram> kinds(programs.size());
-  return estimate_needs(programs, program_of_rank, plan_cells({}, jobs, program_of_rank, kinds));
+  std::vector<CellRank> places;
+  for (const unsigned which : program_of_rank)
+    places.push_back({which, static_cast<std::uint32_t>(places.size())});
+  return estimate_needs(programs, program_of_rank, plan_cells({}, jobs, places, kinds));
 }
 
 // The measurements that the constants come from; a run must fit, and a limit twice as high must not be asked for.

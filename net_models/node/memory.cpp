@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "net_models/node/memory.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "net_models/parameters.h"
+
+namespace umwelt::net
+{
+
+NodeParameters read_node_parameters(const Parameters& parameters)
+{
+  const auto values = read_parameters<NodeParameters>(parameters, "node");
+  const auto refuse = [](const char* key, const char* expected, const std::string& got) {
+    throw std::invalid_argument(
+        fmt::format("node, {}: expected {}, got {}. `umwelt models` lists what can be set.", key, expected, got));
+  };
+  if (values.sockets == 0)
+    refuse("sockets", "at least 1", "0");
+  if (values.memory == 0)
+    refuse("memory", "at least 1 byte", "0");
+  if (values.copy_bandwidth <= 0)
+    refuse("copy_bandwidth", "more than 0", "0");
+  if (values.socket_bandwidth <= 0)
+    refuse("socket_bandwidth", "more than 0", "0");
+  if (values.shm > values.memory)
+    refuse("shm", "at most the node's memory", size_text(values.shm));
+  return values;
+}
+
+NodeMemory::NodeMemory(sim::Timeline& timeline, const NodeParameters& parameters, unsigned cores)
+    : parameters_(parameters), cores_(std::max(cores, 1U))
+{
+  const std::uint64_t count = std::min<std::uint64_t>(parameters.sockets, cores_);
+  for (std::uint64_t i = 0; i < count; ++i)
+    sockets_.push_back(std::make_unique<Copies>(timeline, parameters.copy_bandwidth, parameters.socket_bandwidth));
+}
+
+} // namespace umwelt::net

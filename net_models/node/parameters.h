@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "net_models/core/time.h"
+
+namespace umwelt::net
+{
+
+// The defaults are those of a node with two AMD EPYC 7763; README.md says where each figure comes from.
+struct NodeParameters {
+  std::uint64_t memory = 256ULL << 30;
+  std::uint64_t shm = 0;
+  std::uint64_t sockets = 2;
+  sim::SimTime line = 80 * sim::nanosecond;
+  sim::SimTime line_far = 200 * sim::nanosecond;
+  double copy_bandwidth = 12e9;
+  double socket_bandwidth = 80e9;
+  sim::SimTime system_copy = 400 * sim::nanosecond;
+
+  template <class Visitor> void visit(Visitor& v)
+  {
+    v.size("memory", memory, "of a node");
+    v.size("shm", shm, "of a node's /dev/shm; 0: half of its memory");
+    v.count("sockets", sockets, "that the cores of a node are dealt to, in order and evenly");
+    v.time("line", line, "a cache line goes from one core to another of its socket");
+    v.time("line_far", line_far, "the same, to one of another socket");
+    v.bandwidth("copy_bandwidth", copy_bandwidth, "bytes copied by a core that has its socket for itself");
+    v.bandwidth("socket_bandwidth", socket_bandwidth, "bytes copied by all cores of a socket together");
+    v.time("system_copy", system_copy, "what a system call that copies (process_vm_readv) takes without its bytes");
+  }
+};
+
+} // namespace umwelt::net
