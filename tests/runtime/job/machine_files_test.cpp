@@ -67,12 +67,12 @@ TEST_F(MachineFilesTest, AreMadeWhenTheyAreNamed)
   files.make("/sys/devices/system/node");
   EXPECT_EQ(text("/sys/devices/system/node/node0/cpulist"), "0-2\n");
   EXPECT_EQ(text("/sys/devices/system/node/node0/distance"), "10 20\n");
-  EXPECT_THAT(text("/sys/devices/system/node/node1/meminfo"), HasSubstr("Node 1 MemTotal:         2097152 kB\n"));
+  EXPECT_THAT(text("/sys/devices/system/node/node1/meminfo"), HasSubstr("Node 1 MemTotal:        2097152 kB\n"));
   EXPECT_EQ(text("/sys/devices/system/node/node1/cpu3/node1/cpulist"), "3-4\n"); // links lead to and fro
   files.make("/etc/hosts");
   EXPECT_EQ(text("/etc/hosts"), hosts);
   files.make("/proc/meminfo");
-  EXPECT_THAT(text("/proc/meminfo"), HasSubstr("MemTotal:         4194304 kB\n"));
+  EXPECT_THAT(text("/proc/meminfo"), HasSubstr("MemTotal:        4194304 kB\n"));
   files.make("/proc/meminfo"); // again
 }
 
