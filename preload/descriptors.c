@@ -23,6 +23,7 @@ static int* children;
 static size_t child_count;
 static bool owned[most_known]; /* the rank has opened it and not closed */
 static int owned_count = 3;    /* with 0, 1 and 2 */
+static bool foreign[most_known]; /* it was there before the rank: of Umwelt, or of another rank */
 
 static bool in_table(int fd)
 {
@@ -49,6 +50,16 @@ void umw_note_opened(int fd)
   kinds[fd] = unknown;
   owned_count += !owned[fd];
   owned[fd] = true;
+  foreign[fd] = false;
+}
+
+void umw_note_foreign(void)
+{
+  enum { most_at_start = 4096 };
+  const int error = errno;
+  for (int fd = 3; fd < most_at_start; ++fd)
+    foreign[fd] = fd != umw_gate->pmi_fd && UMW_REAL(fcntl)(fd, F_GETFD) >= 0;
+  errno = error;
 }
 
 static void disown(int fd)
@@ -145,6 +156,10 @@ static void wake(bool others)
 
 int umw_close(int fd)
 {
+  if (umw_gate && in_table(fd) && foreign[fd]) {
+    errno = EBADF; /* for the rank there is none */
+    return -1;
+  }
   const bool known = umw_gate && in_table(fd) && (kinds[fd] == waits || kinds[fd] == local_socket);
   if (known && umw_gate->local_ranks > 1)
     umw_clock_settle(0);
@@ -157,6 +172,33 @@ int umw_close(int fd)
     wake(true); /* a reader may find the end of a pipe */
   errno = error;
   return result;
+}
+
+/* Programs close all there may be: those of the rank. */
+UMW_PUBLIC int close_range(unsigned first, unsigned last, int flags)
+{
+  if (!umw_gate)
+    return UMW_REAL(close_range)(first, last, flags);
+  if (first > last || flags & ~(CLOSE_RANGE_CLOEXEC | CLOSE_RANGE_UNSHARE)) {
+    errno = EINVAL;
+    return -1;
+  }
+  for (unsigned fd = first; fd < most_known && fd <= last; ++fd)
+    if (fd < 3 || owned[fd]) {
+      if (flags & CLOSE_RANGE_CLOEXEC)
+        fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+      else
+        close((int)fd);
+    }
+  return 0;
+}
+
+UMW_PUBLIC void closefrom(int first)
+{
+  if (umw_gate)
+    close_range(first < 0 ? 0 : (unsigned)first, ~0U, 0);
+  else
+    UMW_REAL(closefrom)(first);
 }
 
 void umw_note_child(int pid)

@@ -31,6 +31,8 @@ void umw_note_socket(int fd, struct umw_socket* socket);
 
 void umw_note_opened(int fd);          /* a new descriptor of the rank: what was known of the number is void; -1: none */
 void umw_note_closed(int fd);
+/* What is open when the rank begins is not its own. */
+void umw_note_foreign(void);
 /* Whether the rank may have `more` descriptors; EMFILE. Asked before they are made. */
 bool umw_may_open(int more);
 /* epoll(7) `epfd` looks at `fd`, too. */

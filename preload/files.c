@@ -151,8 +151,10 @@ UMW_PUBLIC int close(int fd)
 {
   const int own = translate(fd);
   umw_timer_fd_closed(own);
-  if (own != fd)
-    umw_gate->standard_fds[fd] = -1; /* closed for this rank alone */
+  if (own != fd) {
+    umw_gate->standard_fds[fd] = -1; /* closed for this rank alone, */
+    umw_note_opened(own);            /* whose it is under this number only */
+  }
   return umw_close(own);
 }
 

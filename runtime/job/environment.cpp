@@ -99,6 +99,10 @@ void add_topology_variables(Environment& environment, const std::string& file)
       return;
   set_variable(environment, "HWLOC_XMLFILE", file);
   set_variable(environment, "HWLOC_THISSYSTEM", "1");
+  // With its own parser rather than libxml2: that one would be loaded for this alone, and what it leaves behind in the heap shows in Open
+  // MPI's coll/portals4, whose requests begin with whatever error code lies there.
+  if (variable(environment, "HWLOC_LIBXML_IMPORT") == nullptr && variable(environment, "HWLOC_LIBXML") == nullptr)
+    set_variable(environment, "HWLOC_LIBXML_IMPORT", "0");
 }
 
 } // namespace umwelt::job

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+
 static char folder[] = "/tmp/umwelt-limits-XXXXXX";
 
 static const char* below(const char* name)
@@ -150,13 +151,33 @@ static void descriptors(void)
   close(listening);
 }
 
-// The first uses up what it has; the others have what they had.
+// Programs that do not know what they have open close everything.
+static void everything(void)
+{
+  struct stat status;
+  const int one = open("/dev/null", O_RDONLY), two = dup(one);
+  printf("close_range %d\n", close_range((unsigned)one, (unsigned)one, 0));
+  printf("%d %d\n", fstat(one, &status), fstat(two, &status));
+  closefrom(3);
+  printf("%d\n", fstat(two, &status));
+  refused(close(two));
+  refused(close_range(5, 4, 0));
+  for (int fd = 3; fd < 1000; ++fd)
+    close(fd);
+  const int again = open("/dev/null", O_RDONLY);
+  printf("%d\n", again >= 3);
+  close(again);
+}
+
+// The first closes everything and uses up what it has; the others have what they had.
 static int peers(int rank)
 {
   int failures = 0;
   struct rlimit limit;
-  if (rank == 0)
+  if (rank == 0) {
     umask(0);
+    everything();
+  }
   usleep(1000);
   getrlimit(RLIMIT_NOFILE, &limit);
   int count = 0, last = -1;
@@ -192,6 +213,7 @@ int main(int argc, char** argv)
   } else {
     masks();
     descriptors();
+    everything();
   }
   rmdir(folder);
   return status;
