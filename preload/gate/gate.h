@@ -160,7 +160,7 @@ struct umw_gate {
   uint64_t pmi_inode, pmi_device;      /* by which its copies are recognised */
   uint32_t address;                    /* IPv4, of the node, in host byte order */
   uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
-  int64_t line_ps;                     /* a cache line comes from another core of the node (net_models/node), */
+  int64_t line_ps;                     /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
   uint64_t shm_bytes;                  /* that fit into /dev/shm of the node */
   double copy_ps_per_byte;             /* and what is copied takes so long besides */
   int32_t same_addresses;              /* the program has asked for the same addresses in all ranks */
