@@ -166,7 +166,7 @@ struct umw_gate {
   uint64_t descriptor_seen;            /* what it was when the running thread last looked at sockets */
   uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
   uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/limits.c) */
-  int64_t line_ps;                     /* a cache line comes from another core of the node (net_models/node), */
+  int64_t line_ps;                     /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
   uint64_t shm_bytes;                  /* that fit into /dev/shm of the node */
   double copy_ps_per_byte;             /* and what is copied takes so long besides */
   int32_t same_addresses;              /* the program has asked for the same addresses in all ranks */

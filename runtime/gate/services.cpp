@@ -403,7 +403,7 @@ int umw_memory_mapped(Rank& rank, std::uint64_t device, std::uint64_t inode, int
 int umw_memory_copy(Rank& rank, std::uint64_t bytes, int writes)
 {
   job::SharedMemory& memory = rank.job.shared_memory();
-  memory.copy(rank, bytes, writes != 0 ? 0 : memory.parameters().line, writes != 0);
+  memory.copy(rank, bytes, writes != 0 ? 0 : rank.gate.line_ps, writes != 0);
   return 0;
 }
 

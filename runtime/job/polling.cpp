@@ -99,8 +99,11 @@ bool Polling::wait_for_peers(Rank& rank, SimTime deadline)
     return rank.wait(deadline, Rank::For::network);
   const SimTime now = job_.scheduler().now();
   const SimTime waited = now - rank.running().poll.since;
-  return rank.wait_in_background(now + std::clamp(waited / step_fraction, shortest_step, longest_look),
-                                 Rank::For::network);
+  const bool woken = rank.wait_in_background(now + std::clamp(waited / step_fraction, shortest_step, longest_look),
+                                             Rank::For::network);
+  if (woken || !rank.running().look_again.pending())
+    return woken;
+  return rank.wait(sim::never, Rank::For::network); // what others have told of its core does not see before that
 }
 
 void Polling::nothing_to_tell(Rank& rank)

@@ -147,6 +147,7 @@ void SharedMemory::tell_peers(Rank& rank, SimTime ahead, bool written)
     if (peer->phase == Rank::Phase::ended)
       continue;
     ++peer->gate.changes;
+    peer->gate.line_ps = memory.line(core, peer->main().place.core); // of what it copies next
     peer->call_in();
     for (const auto& thread : peer->threads)
       thread->look_again_at(now + ahead + memory.seen_after(core, thread->place.core), written);

@@ -46,15 +46,22 @@ void Thread::look_again_at(SimTime date, bool written)
   }
 }
 
-// Who may have found something may have something for others in turn.
+// What was written for the second date is in memory already and would be seen too early at the first, so the first waits for it, but only
+// once. Who may have found something may have something for others in turn.
 void Thread::LookAgain::fire()
 {
-  if (std::exchange(written, next != sim::never && written)) {
+  if (next != sim::never) {
+    const bool again = std::exchange(put_off, !put_off);
+    thread.rank.job.scheduler().timeline().schedule(*this, std::exchange(next, sim::never));
+    if (!again)
+      return;
+  } else {
+    put_off = false;
+  }
+  if (std::exchange(written, pending() && written)) {
     thread.poll.empty = 0;
     thread.poll.idle = false;
   }
-  if (next != sim::never)
-    thread.rank.job.scheduler().timeline().schedule(*this, std::exchange(next, sim::never));
   if (thread.poll.parked)
     thread.rank.job.scheduler().wake(*thread.actor);
 }

@@ -73,7 +73,8 @@ struct Thread {
     void fire() override;
     Thread& thread;
     SimTime next = sim::never; // once more at that date
-    bool written = false;      // what it looks for may be there, rather than somebody just having got on
+    bool put_off = false;
+    bool written = false; // what it looks for may be there, rather than somebody just having got on
   } look_again;
   void look_again_at(SimTime date, bool written);
 

@@ -57,6 +57,17 @@ mpi_case(rma_windows 3)
 mpi_case(rma_requests 3)
 mpi_case(rma_types 2)
 
+# Memory that ranks of a node share: natively on one node of 8, simulated on 2 of 4 and on one
+mpi_program(pingpong ../bench/pingpong.c)
+mpi_program(win_shared win_shared.c)
+mpi_test(win_shared NP 8 WAYS ob1 cells OPTIONS -N 4)
+mpi_test(win_shared_together PROGRAM win_shared NP 4 WAYS ob1 cells OPTIONS -N 4)
+add_test(NAME mpi.win_shared_apart COMMAND umwelt run -q --cpu none -np 4 -N 2 ${mpi_programs}/win_shared apart)
+set_tests_properties(mpi.win_shared_apart PROPERTIES LABELS "mpi;node" TIMEOUT 60 PASS_REGULAR_EXPRESSION "3 checks passed, 0 failed")
+add_test(NAME mpi.node_messages COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/node_messages.sh $<TARGET_FILE:umwelt>
+  ${mpi_programs}/pingpong ${mpi_programs}/coll_overlap)
+set_tests_properties(mpi.node_messages PROPERTIES LABELS "mpi;node" TIMEOUT 200)
+
 # The rest of MPI
 mpi_case(info_attributes 2)
 mpi_program(errors errors.c)
@@ -146,6 +157,21 @@ foreach(program_and_np IN ITEMS "coll_overlap;6" "p2p_incast;8")
               ${mpi_options_${way}} -- ${mpi_programs}/${program})
     set_tests_properties(mpi.determinism-${program}.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 120)
   endforeach()
+endforeach()
+
+# Likewise with several ranks on a node
+foreach(program_and_np IN ITEMS "coll_overlap;6" "win_shared;8")
+  list(POP_FRONT program_and_np program np)
+  add_test(NAME mpi.determinism-${program}.node
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh $<TARGET_FILE:umwelt> ${np} -N 4 -- ${mpi_programs}/${program})
+  set_tests_properties(mpi.determinism-${program}.node PROPERTIES LABELS "mpi;node" TIMEOUT 120)
+endforeach()
+foreach(program_and_np IN ITEMS "coll_overlap;6;3" "p2p_incast;8;2" "icoll_reduce;16;8")
+  list(POP_FRONT program_and_np program np per_node)
+  set(test mpi.cells-${program}-${np}.node)
+  add_test(NAME ${test} COMMAND ${UMWELT_BASH} ${PROJECT_SOURCE_DIR}/tests/cells/agree.sh $<TARGET_FILE:umwelt> ${np}
+    -N ${per_node} -- ${mpi_programs}/${program})
+  set_tests_properties(${test} PROPERTIES LABELS "mpi;cells;node" PROCESSORS 2 TIMEOUT 300)
 endforeach()
 
 # The same run in one process and in many, bit by bit: on as many ranks as the runtime's own process carries, and on more.

@@ -14,9 +14,9 @@
 set -euo pipefail
 
 # Open MPI as a user gets it, told that the test machine has fewer cores than ranks. Without cross-memory attach, which
-# containers forbid; one-sided over messages, since Open MPI 4.1's osc rdma crashes in MPI_Compare_and_swap over vader.
+# containers forbid; one-sided over messages and shared memory, since Open MPI 4.1's osc rdma crashes in MPI_Compare_and_swap over vader.
 mpirun=(mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca btl "self,vader"
-  --mca btl_vader_single_copy_mechanism none --mca osc pt2pt)
+  --mca btl_vader_single_copy_mechanism none --mca osc "sm,pt2pt")
 
 input=${UMWELT_TEST_INPUT:-/dev/null}
 limit=${UMWELT_TEST_TIMEOUT:-60}
