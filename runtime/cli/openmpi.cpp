@@ -224,9 +224,6 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   const auto btl = choices.parameter("btl");
   if (!btl)
     set("btl", matching ? "portals4,self" : "portals4,vader,self"); // vader comes first among ranks of a node
-  else if (!matching && !selects(*btl, "portals4"))
-    setup.notes.push_back(
-        fmt::format("btl {} leaves portals4 out: its messages do not cross the simulated network", *btl));
   // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. osc/rdma would be taken among ranks
   // of one node, and crashes over vader in MPI_Compare_and_swap, natively as well. (Debian's file leaves out pt2pt, the one that works over
   // any pml; it is wanted here.)

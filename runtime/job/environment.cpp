@@ -90,6 +90,10 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
   // LLVM's asks the processor (CPUID), which is the machine's, and aborts if the node has more cores.
   if (variable(environment, "KMP_TOPOLOGY_METHOD") == nullptr)
     set_variable(environment, "KMP_TOPOLOGY_METHOD", "flat");
+  // UCX rewrites the code of mmap, shmat and the like to keep caches of registered memory up to date, and makes the system calls itself
+  // from then on: past the node's. Nothing here registers memory.
+  if (variable(environment, "UCX_MEM_MMAP_HOOK_MODE") == nullptr)
+    set_variable(environment, "UCX_MEM_MMAP_HOOK_MODE", "none");
 }
 
 void add_topology_variables(Environment& environment, const std::string& file)

@@ -99,15 +99,20 @@ job::Environment base_environment(const cli::AppContext& program, const Installa
   return environment;
 }
 
+// Where Open MPI's library is among these; empty: it is not.
+fs::path open_mpi_of(const std::vector<loader::Library>& libraries)
+{
+  const auto found = std::find_if(libraries.begin(), libraries.end(),
+                                  [](const loader::Library& library) { return library.name.starts_with("libmpi.so."); });
+  return found == libraries.end() ? fs::path() : fs::path(found->path);
+}
+
 // What the program's MPI library is to be told.
 void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, std::size_t index,
                       const Installation& installation, std::vector<std::string>& notes)
 {
   const std::vector<std::string> needed = sonames(plan.program);
-  fs::path mpi;
-  for (const loader::Library& library : plan.program.libraries)
-    if (library.name.starts_with("libmpi.so."))
-      mpi = library.path;
+  fs::path mpi = open_mpi_of(plan.program.libraries);
   if (const auto oshmem = std::find_if(needed.begin(), needed.end(),
                                        [](const std::string& name) { return name.starts_with("liboshmem."); });
       oshmem != needed.end())
@@ -124,10 +129,21 @@ void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, st
     for (const auto& [name, value] : setup.variables)
       job::set_variable(plan.environment, name, value);
     notes.insert(notes.end(), setup.notes.begin(), setup.notes.end());
-  } else {
+    return;
+  }
+  // One that is linked to no MPI may open it later: Python with mpi4py.
+  const bool other_mpi = std::any_of(needed.begin(), needed.end(), [](const std::string& name) {
+    return name.starts_with("libmpi") || name.starts_with("libsma.") || name.starts_with("libportals.");
+  });
+  if (!other_mpi)
+    mpi = open_mpi_of(loader::libraries_of(installation.components / "mca_mtl_portals4.so", plan.program, plan.environment, plan.folder));
+  if (!mpi.empty())
+    for (const auto& [name, value] :
+         cli::set_up_open_mpi({mca, cli::process_environment, options.programs[index].exports, mpi, installation.components}).variables)
+      job::set_variable(plan.environment, name, value);
+  else
     for (const auto& [key, value] : mca)
       job::set_variable(plan.environment, "OMPI_MCA_" + key, value);
-  }
 }
 
 job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index, const Installation& installation,

@@ -2,6 +2,8 @@
 // What the socket programs share: their place among the ranks (mpirun and umwelt tell it), the host of a rank, checks.
 #pragma once
 
+#define _GNU_SOURCE
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
