@@ -7,11 +7,11 @@
 #include "preload/shim.h"
 
 #include <fcntl.h>
-#include <linux/sockios.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
@@ -58,8 +58,7 @@ UMW_PUBLIC ssize_t readv(int fd, const struct iovec* parts, int count)
   const int own = translate(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
-    return umw_socket_receive(own, socket,
-                              &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+    return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
   if (!umw_ready_to_read(own))
     return -1;
   ssize_t result;
@@ -107,8 +106,7 @@ UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
   const int own = translate(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
-    return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count},
-                           0);
+    return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
   size_t most;
   return umw_ready_to_write(own, &most) ? written(own, UMW_REAL(writev)(own, parts, count)) : -1;
 }

@@ -61,12 +61,10 @@ void make_node_files(const std::string& folder, std::uint32_t address)
   make_interface(root / "sys/class/net",
                  {"bxi0", 2, 65520, 1, 0x1043, "100000\n",
                   fmt::format("02:00:{:02x}:{:02x}:{:02x}:{:02x}", byte(0), byte(1), byte(2), byte(3))});
-  constexpr const char* counters = "       0       0    0    0    0     0          0         0        0       0    0   "
-                                   " 0    0     0       0          0\n";
+  constexpr const char* counters = "       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n";
   write(root / "proc/net/dev",
         fmt::format("Inter-|   Receive                                                |  Transmit\n"
-                    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo "
-                    "colls carrier compressed\n"
+                    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"
                     "    lo:{0}  bxi0:{0}",
                     counters));
   write(root / "proc/net/route", "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
