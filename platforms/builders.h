@@ -24,4 +24,9 @@ std::vector<net::ParameterInfo> fat_tree_parameters();
 std::vector<net::ParameterInfo> crossbar_parameters();
 std::vector<net::ParameterInfo> ethernet_parameters();
 
+// Sockets and bytes of memory of a node, as `object` ("platform bxi") was told. Throws std::invalid_argument for none of them.
+void check_machine(const std::string& object, std::uint64_t sockets, std::uint64_t memory);
+// No socket is without a core.
+unsigned sockets_of(std::uint64_t sockets, std::uint64_t cores);
+
 } // namespace umwelt::platform

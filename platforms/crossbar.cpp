@@ -21,21 +21,25 @@ struct Crossbar {
   double bandwidth;
   sim::SimTime latency;
   std::uint64_t cores;
+  std::uint64_t sockets;
+  std::uint64_t memory;
 
   template <class Visitor> void visit(Visitor& v)
   {
     v.bandwidth("bw", bandwidth, "of a node's cable, per direction");
     v.time("lat", latency, "of a node's cable, with its half of the switch");
     v.count("cores", cores, "per node");
+    v.count("sockets", sockets, "per node, each a NUMA node");
+    v.size("memory", memory, "per node");
   }
 };
 
 struct Bxi : Crossbar {
-  Bxi() : Crossbar{12.5e9, 100 * sim::nanosecond, 128} {} // as `bxi`
+  Bxi() : Crossbar{12.5e9, 100 * sim::nanosecond, 128, 2, 256UL << 30} {} // as `bxi`
 };
 
 struct Ethernet : Crossbar {
-  Ethernet() : Crossbar{3.125e9, 5 * sim::microsecond, 32} {} // 25 Gb/s through a kernel's network stack
+  Ethernet() : Crossbar{3.125e9, 5 * sim::microsecond, 32, 1, 64UL << 30} {} // 25 Gb/s through a kernel's network stack
 };
 
 std::unique_ptr<Platform> build(const Request& request, const Crossbar& machine, const std::string& name,
@@ -46,6 +50,7 @@ std::unique_ptr<Platform> build(const Request& request, const Crossbar& machine,
   if (cores == 0 || cores > 4096)
     throw std::invalid_argument(
         fmt::format("platform {}: parameter cores: expected 1 to 4096, got {}. Correct the value.", name, cores));
+  check_machine("platform " + name, machine.sockets, machine.memory);
 
   simgrid_engine();
   s4u::NetZone* zone = s4u::create_star_zone(name);
@@ -60,7 +65,7 @@ std::unique_ptr<Platform> build(const Request& request, const Crossbar& machine,
     };
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {cable("up")}, false);
     zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, {cable("down")}, false);
-    nodes.push_back(Node{node, static_cast<unsigned>(cores), 1.0, host});
+    nodes.push_back(Node{node, static_cast<unsigned>(cores), 1.0, host, sockets_of(machine.sockets, cores), machine.memory});
   }
   zone->seal();
   simgrid_engine().seal_platform();

@@ -27,7 +27,10 @@ struct FatTree {
   sim::SimTime latency = 100 * sim::nanosecond;
   double spine_bandwidth = 12.5e9;
   sim::SimTime spine_latency = 100 * sim::nanosecond;
-  std::uint64_t cores = 128; // two AMD EPYC 7763 of 64 cores, the nodes of the measured cluster
+  // The nodes of the measured cluster: two AMD EPYC 7763 of 64 cores.
+  std::uint64_t cores = 128;
+  std::uint64_t sockets = 2;
+  std::uint64_t memory = 256UL << 30;
 
   template <class Visitor> void visit(Visitor& v)
   {
@@ -38,6 +41,8 @@ struct FatTree {
     v.bandwidth("spine_bw", spine_bandwidth, "of a cable between leaf and spine, per direction");
     v.time("spine_lat", spine_latency, "of a cable between leaf and spine, with its share of the switches");
     v.count("cores", cores, "per node");
+    v.count("sockets", sockets, "per node, each a NUMA node");
+    v.size("memory", memory, "per node");
   }
 };
 
@@ -53,6 +58,7 @@ void check(const FatTree& tree)
   in_range("leaf", tree.leaf);
   in_range("spines", tree.spines);
   in_range("cores", tree.cores);
+  check_machine("platform bxi", tree.sockets, tree.memory);
 }
 
 // Gives every link its rate and a name, going along one route per cable.
@@ -123,7 +129,7 @@ std::unique_ptr<Platform> build_fat_tree(const Request& request, const net::Para
 
   std::vector<Node> nodes; // the last leaf may have more ports than the run has nodes
   for (unsigned id = 0; id < wanted; ++id)
-    nodes.push_back(Node{all[id]->get_name(), static_cast<unsigned>(tree.cores), 1.0, all[id]});
+    nodes.push_back(Node{all[id]->get_name(), static_cast<unsigned>(tree.cores), 1.0, all[id], sockets_of(tree.sockets, tree.cores), tree.memory});
   auto platform = std::make_unique<Platform>("bxi", std::move(nodes));
   dress(*platform, tree, hosts, all);
   return platform;

@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <stdexcept>
 #include <unordered_map>
 
+#include <fmt/format.h>
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
 
+#include "net_models/parameters.h"
+#include "platforms/builders.h"
 #include "platforms/simgrid.h"
 
 namespace umwelt::platform
@@ -76,6 +80,23 @@ const Route& Platform::route(NodeIndex from, NodeIndex to) const
     route.bandwidth = std::min(route.bandwidth, routes_->links[index].bandwidth);
   }
   return route;
+}
+
+void check_machine(const std::string& object, std::uint64_t sockets, std::uint64_t memory)
+{
+  constexpr std::uint64_t most_sockets = 64;
+  constexpr std::uint64_t least_memory = 1UL << 20;
+  if (sockets == 0 || sockets > most_sockets)
+    throw std::invalid_argument(
+        fmt::format("{}: parameter sockets: expected 1 to {}, got {}. Correct the value.", object, most_sockets, sockets));
+  if (memory < least_memory)
+    throw std::invalid_argument(
+        fmt::format("{}: parameter memory: expected at least 1MiB, got {}. Correct the value.", object, net::size_text(memory)));
+}
+
+unsigned sockets_of(std::uint64_t sockets, std::uint64_t cores)
+{
+  return static_cast<unsigned>(std::min(sockets, cores));
 }
 
 } // namespace umwelt::platform

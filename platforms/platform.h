@@ -30,6 +30,8 @@ struct Node {
   unsigned cores = 1;
   double speed = 1.0; // CPU speed relative to the machine that runs the simulation (2.0: bursts take half the time)
   simgrid::s4u::Host* host = nullptr;
+  unsigned sockets = 1;              // packages, each a NUMA node; the cores are spread over them in order
+  std::uint64_t memory = 64UL << 30; // bytes, in equal parts for the sockets
 };
 
 // One direction of a cable. Full duplex: the two directions are two links that share nothing.

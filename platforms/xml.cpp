@@ -2,6 +2,8 @@
 // Platforms in SimGrid's XML. Properties of the root zone or of any host:
 //   nic:KEY     a parameter of the NIC model (the first one found counts, the zone's before the hosts')
 //   cpu:speed   of a host: CPU speed relative to the machine that runs the simulation
+//   sockets     of a host: packages, each a NUMA node (1)
+//   memory      of a host ("256GiB"; 64GiB)
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -79,6 +81,27 @@ double cpu_speed(const simgrid::s4u::Host& host)
   return speed;
 }
 
+// What a property says, or `standard`.
+std::uint64_t number(const simgrid::s4u::Host& host, const char* name, std::uint64_t standard,
+                     bool (*parse)(std::string_view, std::uint64_t&))
+{
+  const char* text = host.get_property(name);
+  std::uint64_t value = standard;
+  if (text != nullptr && !parse(text, value))
+    throw std::invalid_argument(
+        fmt::format("property {} of host '{}' is '{}' instead of {}", name, host.get_name(), text,
+                    parse == net::parse_size ? "a size (\"64GiB\")" : "a number"));
+  return value;
+}
+
+void read_machine(const simgrid::s4u::Host& host, Node& node)
+{
+  const std::uint64_t sockets = number(host, "sockets", node.sockets, net::parse_count);
+  node.memory = number(host, "memory", node.memory, net::parse_size);
+  check_machine(fmt::format("host '{}'", host.get_name()), sockets, node.memory);
+  node.sockets = sockets_of(sockets, node.cores);
+}
+
 std::string looking_for; // what a crash in the trial means
 
 // Everything the run will ask of the platform, so that an error shows now.
@@ -88,8 +111,11 @@ void try_out(const std::string& path)
   const auto hosts = simgrid_engine().get_all_hosts();
   if (hosts.empty())
     throw std::invalid_argument("it has no host");
-  for (const auto* host : hosts)
+  for (const auto* host : hosts) {
     cpu_speed(*host);
+    Node node;
+    read_machine(*host, node);
+  }
   std::signal(SIGSEGV, [](int) { // SimGrid's answer to a question for a route that is not there
     const bool told = write(STDERR_FILENO, looking_for.data(), looking_for.size()) >= 0;
     _exit(told ? 1 : 2);
@@ -146,6 +172,7 @@ std::unique_ptr<Platform> load_xml(const Request& request)
     collect(*host->get_properties());
     const auto cores = request.cores != 0 ? request.cores : static_cast<unsigned>(host->get_core_count());
     nodes.push_back(Node{host->get_name(), cores, cpu_speed(*host), host});
+    read_machine(*host, nodes.back());
   }
   auto platform = std::make_unique<Platform>(path, std::move(nodes));
   for (const auto& [key, value] : nic)

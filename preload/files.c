@@ -6,18 +6,23 @@
  */
 #include "preload/shim.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/sockios.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "preload/gate/datagram.h"
+#include "preload/descriptors.h"
+#include "preload/local_sockets.h"
 #include "preload/shm_room.h"
 #include "preload/sockets.h"
 
@@ -44,12 +49,18 @@ UMW_PUBLIC ssize_t read(int fd, void* buffer, size_t size)
     struct iovec part = {buffer, size};
     return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
   }
+  if (umw_is_local_socket(own) && !umw_is_pmi(own)) {
+    struct iovec part = {buffer, size};
+    return umw_local_receive(own, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
+  }
   ssize_t result;
   if (!umw_timer_fd_wait(own) || !umw_ready_to_read(own))
     return -1;
   do
     result = UMW_REAL(read)(own, buffer, size);
   while (result < 0 && umw_pmi_read_again(own));
+  if (umw_gate && result > 0)
+    umw_descriptor_written(own);
   return result;
 }
 
@@ -59,12 +70,16 @@ UMW_PUBLIC ssize_t readv(int fd, const struct iovec* parts, int count)
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
     return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+  if (umw_is_local_socket(own) && !umw_is_pmi(own))
+    return umw_local_receive(own, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
   if (!umw_ready_to_read(own))
     return -1;
   ssize_t result;
   do
     result = UMW_REAL(readv)(own, parts, count);
   while (result < 0 && umw_pmi_read_again(own));
+  if (umw_gate && result > 0)
+    umw_descriptor_written(own);
   return result;
 }
 
@@ -88,6 +103,10 @@ UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
   }
   if (!umw_shm_fits(own, -1, &size))
     return -1;
+  if (umw_is_local_socket(own) && !umw_is_pmi(own)) {
+    struct iovec part = {(void*)buffer, size};
+    return umw_local_send(own, &(struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, 0);
+  }
   for (size_t done = 0, most;;) {
     if (!umw_ready_to_write(own, &most))
       return done > 0 ? (ssize_t)done : -1;
@@ -107,22 +126,41 @@ UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
     return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
-  size_t most;
-  return umw_ready_to_write(own, &most) ? written(own, UMW_REAL(writev)(own, parts, count)) : -1;
+  if (umw_is_local_socket(own) && !umw_is_pmi(own))
+    return umw_local_send(own, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+  size_t most, size = 0;
+  for (int i = 0; i < count; ++i)
+    size += parts[i].iov_len;
+  if (!umw_ready_to_write(own, &most))
+    return -1;
+  if (size <= most)
+    return written(own, UMW_REAL(writev)(own, parts, count));
+  size_t done = 0; /* more than fits at once into a pipe */
+  for (int i = 0; i < count; ++i) {
+    const ssize_t result = write(fd, parts[i].iov_base, parts[i].iov_len);
+    if (result < 0)
+      return done > 0 ? (ssize_t)done : -1;
+    done += (size_t)result;
+    if ((size_t)result < parts[i].iov_len)
+      break;
+  }
+  return (ssize_t)done;
 }
 
 UMW_PUBLIC int close(int fd)
 {
   const int own = translate(fd);
   umw_timer_fd_closed(own);
-  if (own != fd)
-    umw_gate->standard_fds[fd] = -1; /* closed for this rank alone */
+  if (own != fd) {
+    umw_gate->standard_fds[fd] = -1; /* closed for this rank alone, */
+    umw_note_opened(own);            /* whose it is under this number only */
+  }
   return umw_close(own);
 }
 
 UMW_PUBLIC int dup(int fd)
 {
-  const int copy = UMW_REAL(dup)(translate(fd));
+  const int copy = umw_may_open(1) ? UMW_REAL(dup)(translate(fd)) : -1;
   umw_timer_fd_copied(fd, copy);
   umw_note_copied(fd, copy);
   return copy;
@@ -157,6 +195,13 @@ static int control(int fd, int command, void* argument)
     socket->nonblocking = ((intptr_t)argument & O_NONBLOCK) != 0;
     return 0;
   }
+  const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+  if (copies && umw_gate && (uint64_t)(uintptr_t)argument >= umw_gate->descriptors_soft) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (copies && !umw_may_open(1))
+    return -1;
   const int result = UMW_REAL(fcntl)(fd, command, argument);
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
     umw_timer_fd_copied(fd, result);
@@ -209,6 +254,8 @@ UMW_PUBLIC int ioctl(int fd, unsigned long request, ...)
 
 UMW_PUBLIC int pipe2(int ends[2], int flags)
 {
+  if (!umw_may_open(2))
+    return -1;
   const int result = UMW_REAL(pipe2)(ends, flags);
   if (umw_gate && result == 0) {
     umw_note_opened(ends[0]);
@@ -222,12 +269,57 @@ UMW_PUBLIC int pipe(int ends[2])
   return pipe2(ends, 0);
 }
 
-UMW_PUBLIC int eventfd(unsigned count, int flags)
+static int made(int fd)
 {
-  const int fd = UMW_REAL(eventfd)(count, flags);
   if (umw_gate)
     umw_note_opened(fd);
   return fd;
+}
+
+UMW_PUBLIC int epoll_create1(int flags)
+{
+  return made(umw_may_open(1) ? UMW_REAL(epoll_create1)(flags) : -1);
+}
+
+UMW_PUBLIC int epoll_create(int size)
+{
+  return made(umw_may_open(1) ? UMW_REAL(epoll_create)(size) : -1);
+}
+
+UMW_PUBLIC int inotify_init1(int flags)
+{
+  return made(umw_may_open(1) ? UMW_REAL(inotify_init1)(flags) : -1);
+}
+
+UMW_PUBLIC int inotify_init(void)
+{
+  return inotify_init1(0);
+}
+
+/* The C library closes by itself what is behind these. */
+UMW_PUBLIC int fclose(FILE* stream)
+{
+  const int fd = umw_gate ? UMW_REAL(fileno)(stream) : -1;
+  const int result = UMW_REAL(fclose)(stream);
+  const int error = errno;
+  umw_note_closed(fd);
+  errno = error;
+  return result;
+}
+
+UMW_PUBLIC int closedir(DIR* folder)
+{
+  const int fd = umw_gate && folder ? dirfd(folder) : -1;
+  const int result = UMW_REAL(closedir)(folder);
+  const int error = errno;
+  umw_note_closed(fd);
+  errno = error;
+  return result;
+}
+
+UMW_PUBLIC int eventfd(unsigned count, int flags)
+{
+  return made(umw_may_open(1) ? UMW_REAL(eventfd)(count, flags) : -1);
 }
 
 /* What -D_FORTIFY_SOURCE makes of read. */

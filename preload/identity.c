@@ -3,15 +3,19 @@
 #include "preload/shim.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/personality.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
@@ -84,8 +88,8 @@ UMW_PUBLIC int getcpu(unsigned* cpu, unsigned* numa_node)
     return UMW_REAL(getcpu)(cpu, numa_node);
   if (cpu)
     *cpu = (unsigned)umw_gate->core;
-  if (numa_node)
-    *numa_node = 0;
+  if (numa_node) /* as in runtime/job/machine_files.h */
+    *numa_node = (unsigned)((int64_t)umw_gate->core * umw_gate->sockets / umw_gate->cores);
   return 0;
 }
 
@@ -136,7 +140,86 @@ UMW_PUBLIC long sysconf(int name)
 {
   if (umw_gate && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
     return umw_gate->cores;
+  if (umw_gate && (name == _SC_PHYS_PAGES || name == _SC_AVPHYS_PAGES)) /* what ranks use is the machine's */
+    return (long)(umw_gate->memory / (uint64_t)UMW_REAL(sysconf)(_SC_PAGESIZE));
+  if (umw_gate && name == _SC_OPEN_MAX) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (long)limit.rlim_cur : -1;
+  }
   return UMW_REAL(sysconf)(name);
+}
+
+UMW_PUBLIC long get_phys_pages(void)
+{
+  return umw_gate ? sysconf(_SC_PHYS_PAGES) : UMW_REAL(get_phys_pages)();
+}
+
+UMW_PUBLIC long get_avphys_pages(void)
+{
+  return umw_gate ? sysconf(_SC_AVPHYS_PAGES) : UMW_REAL(get_avphys_pages)();
+}
+
+/* As /proc/uptime, /proc/loadavg and /proc/meminfo have it (runtime/job/node_files.cpp). */
+UMW_PUBLIC int sysinfo(struct sysinfo* info)
+{
+  if (!umw_gate)
+    return UMW_REAL(sysinfo)(info);
+  if (!info) {
+    errno = EFAULT;
+    return -1;
+  }
+  memset(info, 0, sizeof *info);
+  struct timespec since;
+  clock_gettime(CLOCK_BOOTTIME, &since);
+  info->uptime = since.tv_sec;
+  double load[3] = {0, 0, 0};
+  getloadavg(load, 3);
+  for (int i = 0; i < 3; ++i)
+    info->loads[i] = (unsigned long)(load[i] * (1 << SI_LOAD_SHIFT));
+  info->totalram = info->freeram = umw_gate->memory;
+  info->procs = (unsigned short)umw_gate->local_ranks;
+  info->mem_unit = 1;
+  return 0;
+}
+
+UMW_PUBLIC int getloadavg(double loads[], int count)
+{
+  if (!umw_gate)
+    return UMW_REAL(getloadavg)(loads, count);
+  FILE* file = fopen("/proc/loadavg", "re");
+  int found = 0;
+  while (file && found < count && found < 3 && fscanf(file, "%lf", &loads[found]) == 1)
+    ++found;
+  if (file)
+    fclose(file);
+  return file ? found : -1;
+}
+
+/* A rank leads a process group of its own; all of a node are of their launcher's session. */
+static pid_t group_of(pid_t pid, pid_t own, pid_t (*real)(pid_t))
+{
+  if (pid < 0 || (pid != 0 && pid != umw_gate->pid && umw_signal_send(pid, 0, 0, 0, 0) != 0)) {
+    if (pid > 0 && umw_is_child(pid))
+      return real(pid);
+    errno = ESRCH;
+    return -1;
+  }
+  return own;
+}
+
+UMW_PUBLIC pid_t getpgid(pid_t pid)
+{
+  return umw_gate ? group_of(pid, pid == 0 ? umw_gate->pid : pid, UMW_REAL(getpgid)) : UMW_REAL(getpgid)(pid);
+}
+
+UMW_PUBLIC pid_t getpgrp(void)
+{
+  return umw_gate ? umw_gate->pid : UMW_REAL(getpgrp)();
+}
+
+UMW_PUBLIC pid_t getsid(pid_t pid)
+{
+  return umw_gate ? group_of(pid, umw_gate->parent_pid, UMW_REAL(getsid)) : UMW_REAL(getsid)(pid);
 }
 
 UMW_PUBLIC int get_nprocs(void)
@@ -235,6 +318,14 @@ UMW_PUBLIC long syscall(long number, ...)
       return umw_gate->parent_pid;
     case SYS_gettid:
       return umw_gate->tid;
+    case SYS_getcpu:
+      return getcpu((unsigned*)a[0], (unsigned*)a[1]);
+    case SYS_sysinfo:
+      return sysinfo((struct sysinfo*)a[0]);
+    case SYS_open:
+      return open((const char*)a[0], (int)a[1], (mode_t)a[2]);
+    case SYS_openat:
+      return openat((int)a[0], (const char*)a[1], (int)a[2], (mode_t)a[3]);
     case SYS_sched_getaffinity: /* unlike the function, the bytes written */
       return umw_result(affinity_of((int)a[0], (unsigned char*)a[2], (size_t)a[1]));
     case SYS_sched_setaffinity:
@@ -266,8 +357,12 @@ UMW_PUBLIC long syscall(long number, ...)
       umw_release_robust_mutexes();
       umw_exit((int)a[0] & 0xff, UMW_EXIT_NORMAL, NULL);
       break;
-    default:
+    default: {
+      int result;
+      if (umw_memory_policy(number, a, &result))
+        return umw_result(result);
       break;
+    }
     }
   }
   return UMW_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -58,6 +58,21 @@ static FILE* opened_stream(FILE* stream)
   return stream;
 }
 
+/* A FIFO, whose other end may have to be waited for. False: it is none. */
+static bool fifo_stream(const char* path, const char* mode, FILE** stream)
+{
+  if (!umw_gate || !path || !mode)
+    return false;
+  const int flags = strchr(mode, '+') ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
+  const int fd = umw_open_fifo(AT_FDCWD, path, flags);
+  if (fd == -2)
+    return false;
+  *stream = fd < 0 ? NULL : umw_stream_of(opened(fd), mode);
+  if (fd >= 0 && !*stream)
+    close(fd);
+  return true;
+}
+
 static DIR* opened_folder(DIR* folder)
 {
   if (folder)
@@ -108,7 +123,7 @@ static void take_over(char* pattern, const char* made)
     struct umw_path room;                                                                                              \
     char* const pattern = path;                                                                                        \
     path = (char*)umw_path_of(pattern, &room);                                                                         \
-    const result fd = opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                         \
+    const result fd = umw_may_open(1) ? opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__))) : -1;                  \
     if (fd >= 0 && path != pattern)                                                                                    \
       take_over(strrchr(pattern, '/') ? strrchr(pattern, '/') : pattern, path);                                        \
     return fd;                                                                                                         \
@@ -118,6 +133,8 @@ static void take_over(char* pattern, const char* made)
   {                                                                                                                    \
     struct umw_path room;                                                                                              \
     path = umw_path_of(path, &room);                                                                                   \
+    if (!umw_may_open(1))                                                                                              \
+      return NULL;                                                                                                     \
     return _Generic((result)0, FILE *                                                                                  \
                     : opened_stream, DIR *                                                                             \
                     : opened_folder)(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                 \
@@ -150,7 +167,11 @@ static void take_over(char* pattern, const char* made)
 static int open_at(int folder, const char* path, int flags, mode_t mode)
 {
   struct umw_path room;
-  return opened(UMW_REAL(openat)(folder, umw_path_at(folder, path, &room), flags, mode));
+  if (!umw_may_open(1))
+    return -1;
+  const char* there = umw_path_at(folder, path, &room);
+  const int fifo = there ? umw_open_fifo(folder, there, flags) : -2;
+  return opened(fifo != -2 ? fifo : UMW_REAL(openat)(folder, there, flags, mode));
 }
 
 UMW_PUBLIC int open(const char* path, int flags, ...)
@@ -213,6 +234,26 @@ UMW_PUBLIC int __openat_2(int folder, const char* path, int flags)
 UMW_PUBLIC int __openat64_2(int folder, const char* path, int flags)
 {
   return open_without_mode(folder, path, flags);
+}
+
+static FILE* open_stream(FILE* (*real)(const char*, const char*), const char* path, const char* mode)
+{
+  struct umw_path room;
+  FILE* stream;
+  const char* there = umw_path_of(path, &room);
+  if (!umw_may_open(1))
+    return NULL;
+  return fifo_stream(there, mode, &stream) ? stream : opened_stream(real(there, mode));
+}
+
+UMW_PUBLIC FILE* fopen(const char* restrict path, const char* restrict mode)
+{
+  return open_stream(UMW_REAL(fopen), path, mode);
+}
+
+UMW_PUBLIC FILE* fopen64(const char* restrict path, const char* restrict mode)
+{
+  return open_stream(UMW_REAL(fopen64), path, mode);
 }
 
 /* --- stat of programs built before glibc 2.33 ------------------------------------------------------------------------------------- */
@@ -284,6 +325,9 @@ static ssize_t read_link(int folder, const char* path, char* buffer, size_t size
   if (length < 0)
     return length;
   text[length] = '\0';
+  static const char process[] = "../files/proc/"; /* where /proc/self leads (paths.c) */
+  if (strncmp(text, process, sizeof process - 1) == 0)
+    return copy_text(text + sizeof process - 1, buffer, size);
   return copy_text(umw_path_shown(text), buffer, size);
 }
 
@@ -372,6 +416,19 @@ UMW_PUBLIC char* get_current_dir_name(void)
   return getcwd(NULL, 0);
 }
 
+/* The other processes of the node see it in /proc/PID/cwd (runtime/job/process_files.cpp). */
+static int moved(int result)
+{
+  if (result != 0)
+    return result;
+  char path[PATH_MAX], link[PATH_MAX], draft[PATH_MAX];
+  umw_path_folder_changed();
+  if (getcwd(path, sizeof path) && snprintf(link, sizeof link, "%s/cwd.%d", umw_gate->session_folder, umw_gate->pid) < PATH_MAX &&
+      snprintf(draft, sizeof draft, "%s.new", link) < PATH_MAX && UMW_REAL(symlink)(path, draft) == 0)
+    UMW_REAL(rename)(draft, link);
+  return 0;
+}
+
 UMW_PUBLIC int chdir(const char* path)
 {
   struct umw_path room;
@@ -381,18 +438,14 @@ UMW_PUBLIC int chdir(const char* path)
     errno = EFAULT;
     return -1;
   }
-  const int result = umw_result(umw_change_directory(umw_path_of(path, &room), -1));
-  umw_path_folder_changed();
-  return result;
+  return moved(umw_result(umw_change_directory(umw_path_of(path, &room), -1)));
 }
 
 UMW_PUBLIC int fchdir(int fd)
 {
   if (!umw_gate)
     return UMW_REAL(fchdir)(fd);
-  const int result = umw_result(umw_change_directory(NULL, fd));
-  umw_path_folder_changed();
-  return result;
+  return moved(umw_result(umw_change_directory(NULL, fd)));
 }
 
 UMW_PUBLIC int inotify_add_watch(int fd, const char* path, uint32_t mask)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What a rank names is the node's. A tree is a file or folder of the node in place of one of the machine; what is not there is not there.
- * Trees lie in the same order below the node's folder, so that links between them lead where they should. Beside them is the
- * folder of the rank's own process; everything else is the machine's.
+ * Trees lie in the same order below the node's folder, so that links between them lead where they should. Beside them are the folders
+ * of the processes of the node; everything else is the machine's. The runtime makes the files when they are first named, those that
+ * change each time (runtime/job/node_files.h).
  *
  * A path relative to a descriptor, or to the working directory, is put together with the name of that folder first: programs open "/" or
  * "/proc" and go on from there (hwloc).
@@ -17,21 +18,40 @@
 #include "preload/paths.h"
 #include "preload/shm_room.h"
 
-enum root { session, session_files };
+enum root { session, session_files, machine_files };
+enum made { by_calls, once, each_time };
 
-/* `leaf`: the folder alone, not what is below. `links`: it has links that lead out of it, which a ".." behind them must know. */
 struct tree {
   const char* path;
   enum root root;
   const char* there; /* below the root; null: as the program names it */
-  bool leaf, links;
+  enum made made;
+  bool leaf;  /* the folder alone, not what is below */
+  bool links; /* it has links that lead out of it, which a ".." behind them must know */
+  bool ready;
 };
 
 /* The first that fits counts. */
-static const struct tree trees[] = {
-    {"/dev/shm", session, "/shm", false, false}, /* also shared_memory.c */
-    {"/proc/net", session_files, NULL, false, false},
-    {"/sys/class/net", session_files, NULL, false, true},
+static struct tree trees[] = {
+    {"/dev/shm", session, "/shm", by_calls}, /* also shared_memory.c */
+    {"/proc", session_files, NULL, each_time, .leaf = true},
+    {"/proc/cpuinfo", machine_files, NULL, once},
+    {"/proc/meminfo", machine_files, NULL, once},
+    {"/proc/stat", session_files, NULL, each_time},
+    {"/proc/loadavg", session_files, NULL, each_time},
+    {"/proc/uptime", session_files, NULL, each_time},
+    {"/proc/net", session_files, NULL, once},
+    {"/proc/sys/kernel/hostname", session_files, NULL, once},
+    {"/proc/sys/kernel/random/boot_id", session_files, NULL, once},
+    {"/sys/devices/system/cpu", machine_files, NULL, once},
+    {"/sys/devices/system/node", machine_files, NULL, once},
+    {"/sys/devices", session_files, NULL, once, .links = true},
+    {"/sys/class", session_files, NULL, once, .links = true},
+    {"/sys/bus", session_files, NULL, once, .links = true},
+    {"/sys/block", session_files, NULL, once},
+    {"/sys/fs/cgroup", session_files, NULL, once},
+    {"/etc/hosts", machine_files, NULL, once},
+    {"/etc/hostname", session_files, NULL, once},
 };
 #define tree_count (sizeof trees / sizeof *trees)
 
@@ -42,12 +62,17 @@ static bool is_below(const char* path, const char* folder)
   return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-static const struct tree* tree_of(const char* path)
+static struct tree* tree_of(const char* path)
 {
   for (unsigned i = 0; i < tree_count; ++i)
     if (trees[i].leaf ? strcmp(path, trees[i].path) == 0 : is_below(path, trees[i].path))
       return &trees[i];
   return NULL;
+}
+
+static const char* root_of(const struct tree* tree)
+{
+  return tree->root == machine_files ? umw_gate->machine_folder : umw_gate->session_folder;
 }
 
 static const char* below_root(const struct tree* tree)
@@ -91,30 +116,47 @@ static void normalise(char* path, bool up)
 
 /* --- processes ------------------------------------------------------------------------------------------------------------------------ */
 
+/* What the node has a version of its own of, in the folder of a process or thread. */
+static bool is_of_process(const char* name)
+{
+  static const char* const names[] = {"stat", "status", "statm", "cmdline", "comm", "environ", "cgroup"};
+  const size_t length = strcspn(name, "/");
+  for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
+    if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
+      return true;
+  return length == 0;
+}
+
 static bool is_thread(long tid)
 {
   return tid == umw_gate->pid || tid >= UMW_FIRST_THREAD_ID;
 }
 
-/* `rest`: what follows the rank's own folder below /proc, "" or "/...". The rest is that of the process that carries the rank. */
+/* `rest`: what follows the rank's own folder below /proc, "" or "/...". */
 static const char* own_process(const char* rest, struct umw_path* room)
 {
+  char pid[32];
   const char* name = rest + strspn(rest, "/");
   if (strcmp(name, "exe") == 0)
     return fill(room, umw_gate->program, "", "", "");
   if (strncmp(name, "fd/", 3) == 0 && name[3] >= '0' && name[3] <= '2' && name[4] == '\0') {
-    char number[16];
-    snprintf(number, sizeof number, "%d", umw_gate->standard_fds[name[3] - '0']);
-    return fill(room, "/proc/self/fd/", number, "", "");
+    snprintf(pid, sizeof pid, "%d", umw_gate->standard_fds[name[3] - '0']);
+    return fill(room, "/proc/self/fd/", pid, "", "");
   }
-  if (strcmp(name, "task") == 0 && umw_task_folder(room->text, sizeof room->text))
-    return room->text;
+  const char* machines = NULL; /* what of the rest is the affair of the process that carries the rank */
   if (strncmp(name, "task/", 5) == 0) {
     char* behind;
-    if (is_thread(strtol(name + 5, &behind, 10)) && *behind == '/')
-      rest = behind;
+    const bool own = is_thread(strtol(name + 5, &behind, 10)) && (*behind == '/' || *behind == '\0');
+    if (!own || !is_of_process(behind + strspn(behind, "/")))
+      machines = own ? behind : rest;
+  } else if (!is_of_process(name) && strcmp(name, "task") != 0) {
+    machines = rest;
   }
-  return fill(room, "/proc/self", rest, "", "");
+  if (machines)
+    return fill(room, "/proc/self", machines, "", "");
+  snprintf(pid, sizeof pid, "/proc/%d", umw_gate->pid);
+  umw_node_file(pid);
+  return fill(room, umw_gate->session_folder, "/files", pid, rest);
 }
 
 static __attribute__((noinline)) const char* own_thread(const char* rest, struct umw_path* room)
@@ -129,6 +171,12 @@ static const char* of_process(const char* path, struct umw_path* room)
 {
   if (strncmp(path, "/proc/", 6) != 0)
     return NULL;
+  if (strcmp(path, "/proc/self") == 0) { /* a link */
+    char link[32];
+    snprintf(link, sizeof link, "/self/%d", umw_gate->pid);
+    own_process("", room);
+    return fill(room, umw_gate->session_folder, link, "", "");
+  }
   if (is_below(path, "/proc/self"))
     return own_process(path + 10, room);
   if (is_below(path, "/proc/thread-self"))
@@ -137,7 +185,12 @@ static const char* of_process(const char* path, struct umw_path* room)
   const long pid = strtol(path + 6, &rest, 10);
   if (rest == path + 6 || (*rest != '/' && *rest != '\0'))
     return NULL;
-  return pid == umw_gate->pid ? own_process(rest, room) : NULL;
+  if (pid == umw_gate->pid)
+    return own_process(rest, room);
+  if (umw_is_child((int)pid))
+    return NULL;
+  umw_node_file(path);
+  return fill(room, umw_gate->session_folder, "/files", path, "");
 }
 
 /* --- absolute paths ------------------------------------------------------------------------------------------------------------------- */
@@ -145,7 +198,7 @@ static const char* of_process(const char* path, struct umw_path* room)
 /* Null: it is the machine's. */
 static const char* of_node(const char* path, struct umw_path* room)
 {
-  if (is_below(path, umw_gate->session_folder))
+  if (is_below(path, umw_gate->session_folder) || is_below(path, umw_gate->machine_folder))
     return NULL;
   if (strcmp(path, "/dev/stdin") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0)
     return own_process(path[8] == 'i' ? "/fd/0" : path[8] == 'o' ? "/fd/1" : "/fd/2", room);
@@ -154,12 +207,16 @@ static const char* of_node(const char* path, struct umw_path* room)
   const char* process = of_process(path, room);
   if (process)
     return process;
-  const struct tree* tree = tree_of(path);
+  struct tree* tree = tree_of(path);
   if (!tree)
     return NULL;
+  if (tree->made != by_calls && !tree->ready) {
+    umw_node_file(path);
+    tree->ready = tree->made == once;
+  }
   umw_shm_used = umw_shm_used || strcmp(tree->path, "/dev/shm") == 0;
-  return tree->there ? fill(room, umw_gate->session_folder, below_root(tree), tree->there, path + strlen(tree->path))
-                     : fill(room, umw_gate->session_folder, below_root(tree), path, "");
+  return tree->there ? fill(room, root_of(tree), below_root(tree), tree->there, path + strlen(tree->path))
+                     : fill(room, root_of(tree), below_root(tree), path, "");
 }
 
 /* Has a ".." as a component. */
@@ -217,7 +274,7 @@ char* umw_path_shown(char* path)
   char prefix[PATH_MAX];
   for (unsigned i = 0; i < tree_count; ++i) {
     const struct tree* tree = &trees[i];
-    snprintf(prefix, sizeof prefix, "%s%s%s", umw_gate->session_folder, below_root(tree),
+    snprintf(prefix, sizeof prefix, "%s%s%s", root_of(tree), below_root(tree),
              tree->there ? tree->there : "");
     if (is_below(path, prefix)) {
       const char* name = tree->there ? tree->path : "";

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "preload/descriptors.h"
@@ -74,16 +75,19 @@ UMW_PUBLIC pid_t fork(void)
   umw_signal_mask(SIG_BLOCK, NULL, &mask);
   if (pipe2(ready, O_CLOEXEC) != 0)
     return -1;
-  umw_note_child();
   umw_unshare_memory();
   const pid_t child = UMW_REAL(fork)();
   const int error = errno;
   if (child == 0) {
+    const struct rlimit limit = {umw_gate->descriptors_soft, umw_gate->descriptors_hard};
+    UMW_REAL(setrlimit)(RLIMIT_NOFILE, &limit);
     umw_gate = NULL;
     umw_signals_of_child(mask);
     (void)!UMW_REAL(write)(ready[1], &byte, 1);
   }
   UMW_REAL(close)(ready[1]);
+  if (child > 0)
+    umw_note_child(child);
   while (child > 0 && UMW_REAL(read)(ready[0], &byte, 1) < 0 && errno == EINTR)
     ;
   UMW_REAL(close)(ready[0]);
@@ -95,18 +99,26 @@ UMW_PUBLIC int posix_spawn(pid_t* restrict pid, const char* restrict path, const
                            const posix_spawnattr_t* restrict attributes, char* const argv[restrict],
                            char* const envp[restrict])
 {
-  if (umw_gate)
-    umw_note_child();
-  return UMW_REAL(posix_spawn)(pid, path, actions, attributes, argv, envp);
+  pid_t child;
+  const int result = UMW_REAL(posix_spawn)(&child, path, actions, attributes, argv, envp);
+  if (result == 0 && umw_gate)
+    umw_note_child(child);
+  if (result == 0 && pid)
+    *pid = child;
+  return result;
 }
 
 UMW_PUBLIC int posix_spawnp(pid_t* restrict pid, const char* restrict file, const posix_spawn_file_actions_t* actions,
                             const posix_spawnattr_t* restrict attributes, char* const argv[restrict],
                             char* const envp[restrict])
 {
-  if (umw_gate)
-    umw_note_child();
-  return UMW_REAL(posix_spawnp)(pid, file, actions, attributes, argv, envp);
+  pid_t child;
+  const int result = UMW_REAL(posix_spawnp)(&child, file, actions, attributes, argv, envp);
+  if (result == 0 && umw_gate)
+    umw_note_child(child);
+  if (result == 0 && pid)
+    *pid = child;
+  return result;
 }
 
 UMW_PUBLIC pid_t vfork(void)

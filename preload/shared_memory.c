@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "preload/descriptors.h"
 #include "preload/shm_room.h"
 
 /* The file of a name, in a buffer of PATH_MAX; false: `error`, or the name is too long. */
@@ -43,7 +44,10 @@ UMW_PUBLIC int shm_open(const char* name, int flags, mode_t mode)
   if (!locate("", name, EINVAL, path))
     return -1;
   umw_shm_used = true;
+  if (!umw_may_open(1))
+    return -1;
   const int fd = UMW_REAL(open)(path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+  umw_note_opened(fd);
   if (fd < 0 && errno == EISDIR)
     errno = EINVAL;
   return fd;

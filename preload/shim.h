@@ -101,11 +101,11 @@ int umw_live_threads(int* tids,
 /* threads.c: the rank ends, and with it all of its threads */
 void umw_release_robust_mutexes(void);
 
-/* task_folder.c: the path of a folder with an entry for each thread of the rank; false: it does not fit */
-bool umw_task_folder(char* folder, size_t size);
-
 /* signals.c: tells the runtime how to reach the handlers of the rank */
 void umw_offer_delivery(void);
+
+/* signals.c: whether it is one, of the machine and outside of the simulation */
+bool umw_is_child(int pid);
 
 /* signals.c: in a child made by fork(), the kernel gets the handlers of the rank and the mask of the thread */
 void umw_signals_of_child(uint64_t mask);
@@ -123,11 +123,21 @@ void umw_timer_fd_closed(int fd);
 extern int umw_descriptor_waiters;
 
 /* pmi/pmi.c */
+bool umw_is_pmi(int fd);         /* it is PMI_FD, or a copy of it */
 void umw_pmi_written(int fd);    /* the program has written to `fd` */
+/* Lets the workers of UCX advance (ucx.c). False: there are none. */
+bool umw_ucx_progress(void);
 bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_FD, and there is something by now */
 
 /* memory.c: before fork(): what the rank shares with the runtime becomes its own */
 void umw_unshare_memory(void);
+
+/* streams.c: a stream of a descriptor on which a call may wait; null: errno */
+struct _IO_FILE;
+struct _IO_FILE* umw_stream_of(int fd, const char* mode);
+
+/* numa.c: answers one of the calls for memory policies, with a negative errno; false: it is none. `a`: its arguments */
+bool umw_memory_policy(long number, const long* a, int* result);
 
 /* files.c */
 void umw_standard_streams(void);

@@ -456,7 +456,7 @@ static bool is_signal(int number)
 }
 
 /* Children are processes of the machine, outside the simulation. */
-static bool is_child(pid_t pid)
+bool umw_is_child(pid_t pid)
 {
   siginfo_t info;
   const int error = errno;
@@ -475,7 +475,7 @@ static int send(pid_t pid, int number, int code, union sigval value)
     return status;
   if (pid == umw_gate->parent_pid)
     return number == 0 ? 0 : -EPERM;
-  if (pid > 1 && is_child(pid) &&
+  if (pid > 1 && umw_is_child(pid) &&
       (code == SI_USER ? UMW_REAL(kill)(pid, number) : UMW_REAL(sigqueue)(pid, number, value)) == 0)
     return 0;
   return -ESRCH;

@@ -22,6 +22,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/gate/datagram.h"
+#include "preload/local_sockets.h"
 #include "preload/sockets.h"
 
 enum { most_parts = 64 };
@@ -94,6 +95,8 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
   if (!umw_gate)
     return UMW_REAL(socket)(domain, type, protocol);
   const int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (!umw_may_open(1))
+    return -1;
   if (domain == AF_INET6)
     return fail(EAFNOSUPPORT);
   if (domain != AF_INET) {
@@ -119,6 +122,8 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
 
 UMW_PUBLIC int socketpair(int domain, int type, int protocol, int ends[2])
 {
+  if (!umw_may_open(2))
+    return -1;
   const int result = UMW_REAL(socketpair)(domain, type, protocol, ends);
   if (umw_gate && result == 0) {
     umw_note_opened(ends[0]);
@@ -131,7 +136,7 @@ UMW_PUBLIC int bind(int fd, const struct sockaddr* address, socklen_t length)
 {
   const struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
-    return UMW_REAL(bind)(fd, address, length);
+    return umw_gate ? umw_local_bind(fd, address, length) : UMW_REAL(bind)(fd, address, length);
   uint32_t host;
   int port;
   return read_address(address, length, &host, &port) ? umw_result(umw_socket_bind(socket->number, host, port)) : -1;
@@ -160,13 +165,17 @@ static int name_of(int number, int peer, struct sockaddr* address, socklen_t* le
 UMW_PUBLIC int getsockname(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
 {
   const struct umw_socket* socket = umw_socket_of(fd);
-  return socket ? name_of(socket->number, 0, address, length) : UMW_REAL(getsockname)(fd, address, length);
+  return socket     ? name_of(socket->number, 0, address, length)
+         : umw_gate ? umw_local_name(fd, address, length)
+                    : UMW_REAL(getsockname)(fd, address, length);
 }
 
 UMW_PUBLIC int getpeername(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
 {
   const struct umw_socket* socket = umw_socket_of(fd);
-  return socket ? name_of(socket->number, 1, address, length) : UMW_REAL(getpeername)(fd, address, length);
+  return socket     ? name_of(socket->number, 1, address, length)
+         : umw_gate ? umw_local_peer(fd, address, length)
+                    : UMW_REAL(getpeername)(fd, address, length);
 }
 
 /* --- connecting --------------------------------------------------------------------------------------------------------------------- */
@@ -217,7 +226,7 @@ UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
 {
   struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
-    return UMW_REAL(connect)(fd, address, length);
+    return umw_gate ? umw_local_connect(fd, address, length) : UMW_REAL(connect)(fd, address, length);
   if (socket->datagram && address && length >= sizeof address->sa_family && address->sa_family == AF_UNSPEC) {
     socket->connected = false;
     return umw_result(umw_socket_connect(socket->number, 0, 0, 0));
@@ -245,19 +254,16 @@ UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
 UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* restrict length, int flags)
 {
   const struct umw_socket* socket = umw_socket_of(fd);
-  if (!socket) {
-    if (!umw_ready_to_read(fd))
-      return -1;
-    const int connection = UMW_REAL(accept4)(fd, address, length, flags);
-    if (umw_gate)
-      umw_note_opened(connection);
-    return connection;
-  }
+  if (!umw_may_open(1))
+    return -1;
+  if (!socket)
+    return umw_gate ? umw_local_accept(fd, address, length, flags) : UMW_REAL(accept4)(fd, address, length, flags);
   if (!socket->listening)
     return fail(EINVAL);
   for (;;) {
     char one;
-    if (UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT) != 1) {
+    umw_gate->descriptor_seen = umw_gate->descriptor_news;
+    if (UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT | MSG_PEEK) != 1) {
       if (socket->nonblocking) {
         umw_yield(0); /* it looks again and again */
         return fail(EAGAIN);
@@ -271,6 +277,7 @@ UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* res
     const int own = make_pair(false, flags, &other);
     if (own < 0)
       return -1;
+    UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT);
     const int number = umw_socket_accept(socket->number, other);
     UMW_REAL(close)(other);
     if (number == -EAGAIN) {
@@ -416,13 +423,7 @@ UMW_PUBLIC ssize_t sendmsg(int fd, const struct msghdr* message, int flags)
   struct umw_socket* socket = umw_socket_of(fd);
   if (socket)
     return umw_socket_send(fd, socket, message, flags);
-  size_t most;
-  if (!umw_ready_to_write(fd, &most))
-    return -1;
-  const ssize_t result = UMW_REAL(sendmsg)(fd, message, flags);
-  if (umw_gate)
-    umw_descriptor_written(fd);
-  return result;
+  return umw_gate ? umw_local_send(fd, message, flags) : UMW_REAL(sendmsg)(fd, message, flags);
 }
 
 UMW_PUBLIC ssize_t sendto(int fd, const void* data, size_t size, int flags, const struct sockaddr* to, socklen_t length)
@@ -480,7 +481,10 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
   const int first = socket->datagram ? 1 : 0;
   const int count = parts_behind(message, done, parts + first, most_parts);
   struct msghdr rest = {.msg_iov = parts, .msg_iovlen = (size_t)(count + first)};
+  umw_gate->descriptor_seen = umw_gate->descriptor_news;
   const ssize_t n = UMW_REAL(recvmsg)(fd, &rest, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
+  if (n > 0)
+    umw_gate->got_on = 1;
   message->msg_flags = rest.msg_flags & MSG_TRUNC;
   if (!socket->datagram || n < (ssize_t)sizeof head)
     return n;
@@ -536,18 +540,19 @@ UMW_PUBLIC ssize_t recvmsg(int fd, struct msghdr* message, int flags)
   struct umw_socket* socket = umw_socket_of(fd);
   if (socket)
     return umw_socket_receive(fd, socket, message, flags);
-  return flags & MSG_DONTWAIT || umw_ready_to_read(fd) ? UMW_REAL(recvmsg)(fd, message, flags) : -1;
+  return umw_gate ? umw_local_receive(fd, message, flags) : UMW_REAL(recvmsg)(fd, message, flags);
 }
 
 UMW_PUBLIC ssize_t recvfrom(int fd, void* restrict data, size_t size, int flags, struct sockaddr* restrict from,
                             socklen_t* restrict length)
 {
   struct umw_socket* socket = umw_socket_of(fd);
-  if (!socket)
-    return flags & MSG_DONTWAIT || umw_ready_to_read(fd) ? UMW_REAL(recvfrom)(fd, data, size, flags, from, length) : -1;
+  if (!umw_gate)
+    return UMW_REAL(recvfrom)(fd, data, size, flags, from, length);
   struct iovec part = {data, size};
   struct msghdr message = {.msg_name = from, .msg_namelen = length ? *length : 0, .msg_iov = &part, .msg_iovlen = 1};
-  const ssize_t result = umw_socket_receive(fd, socket, &message, flags);
+  const ssize_t result =
+      socket ? umw_socket_receive(fd, socket, &message, flags) : umw_local_receive(fd, &message, flags);
   if (result >= 0 && length)
     *length = message.msg_namelen;
   return result;
@@ -578,7 +583,7 @@ UMW_PUBLIC ssize_t __recvfrom_chk(int fd, void* restrict data, size_t size, size
 
 UMW_PUBLIC int sendmmsg(int fd, struct mmsghdr* messages, unsigned count, int flags)
 {
-  if (!umw_socket_of(fd))
+  if (!umw_gate)
     return UMW_REAL(sendmmsg)(fd, messages, count, flags);
   unsigned done = 0;
   for (; done < count; ++done) {
@@ -592,8 +597,8 @@ UMW_PUBLIC int sendmmsg(int fd, struct mmsghdr* messages, unsigned count, int fl
 
 UMW_PUBLIC int recvmmsg(int fd, struct mmsghdr* messages, unsigned count, int flags, struct timespec* timeout)
 {
-  if (!umw_socket_of(fd))
-    return umw_ready_to_read(fd) ? UMW_REAL(recvmmsg)(fd, messages, count, flags, timeout) : -1;
+  if (!umw_gate)
+    return UMW_REAL(recvmmsg)(fd, messages, count, flags, timeout);
   unsigned done = 0;
   for (; done < count; ++done) {
     const ssize_t n = recvmsg(fd, &messages[done].msg_hdr, (flags & ~MSG_WAITFORONE) | (done > 0 && flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0));

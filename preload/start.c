@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/descriptors.h"
+
 struct umw_gate* umw_gate;
 
 struct link_map* umw_first_object(void)
@@ -86,6 +88,7 @@ __attribute__((constructor)) static void start_of_namespace(int argc, char** arg
   umw_load_program_tls(program);
   on_exit(end_of_rank, NULL);
   umw_standard_streams();
+  umw_note_foreign();
   umw_offer_delivery();
 }
 

@@ -190,16 +190,6 @@ int umw_thread_id(pthread_t id)
   return !link ? -1 : (*link)->ended ? 0 : (*link)->tid;
 }
 
-int umw_live_threads(int* tids, int most)
-{
-  int count = 0;
-  tids[count++] = umw_gate->pid;
-  for (const struct thread* thread = threads; thread && count < most; thread = thread->next)
-    if (!thread->ended)
-      tids[count++] = thread->tid;
-  return count;
-}
-
 /* Nobody can ask for it any more. */
 static void forget(struct thread* thread)
 {

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/descriptors.h"
+
 static const int64_t ps_per_second = 1000000000000;
 static const int64_t longest = INT64_MAX / 4;
 
@@ -380,12 +382,16 @@ UMW_PUBLIC int timerfd_create(clockid_t id, int flags)
     return UMW_REAL(timerfd_create)(id, flags);
   if (!is_clock(id) || is_cpu_clock(id) || id == CLOCK_TAI || flags & ~(TFD_CLOEXEC | TFD_NONBLOCK))
     return failed(EINVAL);
+  if (!umw_may_open(1))
+    return -1;
   const int fd = UMW_REAL(eventfd)(0, flags); /* EFD_* and TFD_* are the same bits */
   if (fd < 0)
     return -1;
   const int number = umw_timer_create(0, 0, 0, 0, 0, fd);
-  if (number >= 0 && note(fd, number, id))
+  if (number >= 0 && note(fd, number, id)) {
+    umw_note_opened(fd);
     return fd;
+  }
   UMW_REAL(close)(fd);
   return failed(number < 0 ? -number : ENOMEM);
 }

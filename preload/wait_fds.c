@@ -7,6 +7,8 @@
  */
 #include "preload/shim.h"
 
+#include "preload/descriptors.h"
+
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -89,6 +91,8 @@ static int look_poll(void* argument)
 {
   const struct timespec none = {0, 0};
   const struct poll_call* call = argument;
+  for (nfds_t i = 0; i < call->count; ++i)
+    umw_look_at(call->fds[i].fd);
   return UMW_REAL(ppoll)(call->fds, call->count, &none, NULL);
 }
 
@@ -134,8 +138,12 @@ static int look_select(void* argument)
   const struct timespec none = {0, 0};
   struct select_call* call = argument;
   for (int i = 0; i < 3; ++i)
-    if (call->sets[i])
+    if (call->sets[i]) {
       *call->sets[i] = call->asked[i];
+      for (int fd = 0; fd < call->count; ++fd)
+        if (FD_ISSET(fd, call->sets[i]))
+          umw_look_at(fd);
+    }
   return UMW_REAL(pselect)(call->count, call->sets[0], call->sets[1], call->sets[2], &none, NULL);
 }
 
@@ -173,6 +181,7 @@ struct epoll_call {
 static int look_epoll(void* argument)
 {
   const struct epoll_call* call = argument;
+  umw_look_at(call->epfd);
   return UMW_REAL(epoll_pwait)(call->epfd, call->events, call->max, 0, NULL);
 }
 
@@ -186,4 +195,19 @@ UMW_PUBLIC int epoll_pwait(int epfd, struct epoll_event* events, int max, int ti
 UMW_PUBLIC int epoll_wait(int epfd, struct epoll_event* events, int max, int timeout)
 {
   return umw_gate ? epoll_pwait(epfd, events, max, timeout, NULL) : UMW_REAL(epoll_wait)(epfd, events, max, timeout);
+}
+
+UMW_PUBLIC int epoll_pwait2(int epfd, struct epoll_event* events, int max, const struct timespec* timeout, const sigset_t* mask)
+{
+  struct epoll_call call = {epfd, events, max};
+  return umw_gate ? wait_for_descriptors(look_epoll, &call, timeout ? ps_of_timespec(timeout) : -1, mask)
+                  : UMW_REAL(epoll_pwait2)(epfd, events, max, timeout, mask);
+}
+
+UMW_PUBLIC int epoll_ctl(int epfd, int operation, int fd, struct epoll_event* event)
+{
+  const int result = UMW_REAL(epoll_ctl)(epfd, operation, fd, event);
+  if (umw_gate && result == 0 && operation == EPOLL_CTL_ADD)
+    umw_note_watched(epfd, fd);
+  return result;
 }

@@ -144,6 +144,8 @@ struct umw_gate {
   int32_t local_rank, local_ranks; /* among the ranks of the node */
   int32_t node, nodes;
   int32_t core, cores;     /* the core the running thread is on; cores of the node */
+  int32_t sockets;         /* of the node, each a NUMA node */
+  uint64_t memory;         /* of the node, bytes */
   int32_t pid, parent_pid; /* of the simulated world */
   int32_t tid;             /* of the running thread */
   int32_t kernel_tid;      /* what the C library takes it for: owner of its mutexes */
@@ -154,12 +156,16 @@ struct umw_gate {
   const char* local_peers;             /* ranks of the node, "0,1,2" */
   const char* node_list;               /* names of the nodes of the job, in order, "bxi0,bxi1" */
   const char* session_folder;          /* for temporary files of the job on this node; removed after the run */
+  const char* machine_folder;          /* files that nodes of its kind have in common (preload/paths.c) */
   int32_t app, app_ranks;              /* MPMD: application context, its number of ranks */
   int32_t standard_fds[3];             /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
   int32_t pmi_fd;                      /* the descriptor the environment calls PMI_FD; -1: none */
   uint64_t pmi_inode, pmi_device;      /* by which its copies are recognised */
   uint32_t address;                    /* IPv4, of the node, in host byte order */
+  uint64_t descriptor_news;            /* grows whenever the network has changed what a socket of the rank is ready for */
+  uint64_t descriptor_seen;            /* what it was when the running thread last looked at sockets */
   uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
+  uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/limits.c) */
   int64_t line_ps;                     /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
   uint64_t shm_bytes;                  /* that fit into /dev/shm of the node */
   double copy_ps_per_byte;             /* and what is copied takes so long besides */

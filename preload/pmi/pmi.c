@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-static bool is_pmi(int fd)
+bool umw_is_pmi(int fd)
 {
   struct stat status;
   return umw_gate && umw_gate->pmi_fd >= 0 && fstat(fd, &status) == 0 && status.st_ino == umw_gate->pmi_inode &&
@@ -18,7 +18,7 @@ static bool is_pmi(int fd)
 void umw_pmi_written(int fd)
 {
   const int before = errno;
-  if (is_pmi(fd))
+  if (umw_is_pmi(fd))
     umw_pmi_serve(0);
   errno = before;
 }
@@ -26,8 +26,10 @@ void umw_pmi_written(int fd)
 bool umw_pmi_read_again(int fd)
 {
   const int before = errno;
-  if (before == EAGAIN && is_pmi(fd)) {
-    umw_pmi_wait(0);
+  if (before == EAGAIN && umw_is_pmi(fd)) {
+    const uint64_t seen = umw_gate->descriptor_news;
+    const bool served = umw_ucx_progress();
+    umw_pmi_wait(served, seen);
     return true;
   }
   errno = before;

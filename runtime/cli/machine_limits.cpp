@@ -178,4 +178,18 @@ std::uint64_t raise_descriptor_limit(std::uint64_t needed)
   return before;
 }
 
+std::uint64_t extend_descriptor_limit(std::uint64_t needed)
+{
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (needed <= limit.rlim_cur)
+    return limit.rlim_cur;
+  const rlimit more{needed, std::max<rlim_t>(limit.rlim_max, needed)};
+  if (setrlimit(RLIMIT_NOFILE, &more) == 0)
+    return needed;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_max;
+}
+
 } // namespace umwelt::cli

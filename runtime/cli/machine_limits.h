@@ -34,6 +34,9 @@ struct MachineLimits {
 // Linux' Documentation/admin-guide/cgroup-v2.rst.
 MachineLimits read_machine_limits(const std::filesystem::path& root = "/");
 
+// Allows this process `needed` descriptors in all, the hard limit raised if that is allowed. Returns how many it may have now.
+std::uint64_t extend_descriptor_limit(std::uint64_t needed);
+
 // Allows this process `needed` descriptors, as far as the hard limit goes. Returns what it could have before: programs are to
 // keep that limit, for some close all descriptors there may be, one by one.
 std::uint64_t raise_descriptor_limit(std::uint64_t needed);

@@ -170,6 +170,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   job::Thread& thread = rank.running();
   thread.kernel_id = static_cast<std::uint32_t>(rank.gate.kernel_tid);
   thread.blocked = rank.gate.blocked; // a handler for a fault may have begun
+  thread.descriptors_seen = rank.gate.descriptor_seen;
   if (!interrupts(operation)) {
     rank.set_last_call(called.name);
     ++rank.statistics.crossings;

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <poll.h>
+#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -126,6 +128,25 @@ int umw_warn(Rank& rank, const char* text)
 {
   rank.job.warn(rank, text);
   return 0;
+}
+
+int umw_node_file(Rank& rank, const char* path)
+{
+  const world::FileMask usual;
+  try {
+    rank.job.files().make(rank, path);
+    return 0;
+  } catch (const std::exception& error) {
+    rank.job.warn(rank, fmt::format("{}: expected to make the node's own version of it, got: {}. Next step: see that there is room in "
+                                    "the folder for temporary files (TMPDIR)",
+                                    path, error.what()));
+    return -EIO;
+  }
+}
+
+int umw_file_mask(Rank&, int)
+{
+  return -ENOSYS; // as below
 }
 
 int umw_change_directory(Rank&, const char*, int)
@@ -273,9 +294,9 @@ int umw_pmi_serve(Rank& rank, int)
   return 0;
 }
 
-int umw_pmi_wait(Rank& rank, int)
+int umw_pmi_wait(Rank& rank, int sockets, std::uint64_t seen)
 {
-  rank.pmi->wait();
+  rank.pmi->wait([&] { return sockets != 0 && rank.gate.descriptor_news != seen; });
   return 0;
 }
 
@@ -298,6 +319,7 @@ int umw_loader_released(Rank& rank, std::uint64_t count)
 
 int umw_stub_create(Rank& rank, const char* const* needed, int count, char* path, std::uint64_t capacity)
 {
+  const world::FileMask usual;
   const std::string name = rank.job.new_stub_path();
   if (name.size() >= capacity)
     return -ENAMETOOLONG;

@@ -87,9 +87,22 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
     if (variable(environment, "KMP_BLOCKTIME") == nullptr)
       set_variable(environment, "KMP_BLOCKTIME", "0");
   }
-  // LLVM's counts cores in /proc/cpuinfo, which is the machine's, and aborts if the node has more.
+  // LLVM's asks the processor (CPUID), which is the machine's, and aborts if the node has more cores.
   if (variable(environment, "KMP_TOPOLOGY_METHOD") == nullptr)
     set_variable(environment, "KMP_TOPOLOGY_METHOD", "flat");
+}
+
+void add_topology_variables(Environment& environment, const std::string& file)
+{
+  for (const char* own : {"HWLOC_XMLFILE", "HWLOC_FSROOT", "HWLOC_SYNTHETIC", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"})
+    if (variable(environment, own) != nullptr)
+      return;
+  set_variable(environment, "HWLOC_XMLFILE", file);
+  set_variable(environment, "HWLOC_THISSYSTEM", "1");
+  // With its own parser rather than libxml2: that one would be loaded for this alone, and what it leaves behind in the heap shows in Open
+  // MPI's coll/portals4, whose requests begin with whatever error code lies there.
+  if (variable(environment, "HWLOC_LIBXML_IMPORT") == nullptr && variable(environment, "HWLOC_LIBXML") == nullptr)
+    set_variable(environment, "HWLOC_LIBXML_IMPORT", "0");
 }
 
 } // namespace umwelt::job

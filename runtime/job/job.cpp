@@ -16,7 +16,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,13 +23,13 @@
 #include "loader/stub.h"
 #include "net_models/parameters.h"
 #include "runtime/cell/cell_process.h"
+#include "runtime/cli/machine_limits.h"
 #include "runtime/cli/usage_error.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/symbols.h"
 #include "runtime/gate/dispatch.h"
 #include "runtime/job/channel.h"
 #include "runtime/job/environment.h"
-#include "runtime/job/node_files.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/process.h"
@@ -95,8 +94,8 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
       own_process_(*this, scheduler_, cpu_, plan_.process_argv),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
-      shared_memory_(*this, node_parameters(plan_.options)), counter_(ranks_), keys_(plan_.placement.ranks.size()),
-      spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()), progress_(stderr)
+      shared_memory_(*this, node_parameters(plan_.options)), counter_(ranks_), files_(*this, folder.path()),
+      keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()), progress_(stderr)
 {
   const net::Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
@@ -146,6 +145,7 @@ void Job::make_ranks()
     loader::write_stub(copies_.back(), needed);
   }
   plan_cells();
+  share_descriptors();
   for (std::size_t i = 0; i < plan_.placement.ranks.size(); ++i) {
     umw_gate& gate = cells_ ? cells_->board().gate(static_cast<unsigned>(i)) : gates_[i];
     ranks_.push_back(std::make_unique<Rank>(*this, static_cast<int>(i), gate));
@@ -165,6 +165,21 @@ void Job::make_ranks()
   spaces_[kvs_name()].add("PMI_process_mapping", bootstrap::process_mapping(nodes));
 }
 
+// Each rank may open as many as a program may, if this process, or a cell, can have as many for all of its ranks.
+void Job::share_descriptors()
+{
+  std::uint64_t ranks = plan_.placement.ranks.size();
+  if (cells_) {
+    ranks = 0;
+    for (const auto& cell : plan_.cells)
+      ranks = std::max<std::uint64_t>(ranks, cell.size());
+  }
+  constexpr std::uint64_t most = 1UL << 20; // the kernel's own bound, fs.nr_open
+  const std::uint64_t limit =
+      cli::extend_descriptor_limit(std::min(most, plan_.own_descriptors + ranks * std::min(plan_.descriptors, most)));
+  descriptors_per_rank_ = (limit - std::min(limit, plan_.own_descriptors)) / ranks;
+}
+
 void Job::make_rank(Rank& rank)
 {
   const auto index = static_cast<std::size_t>(rank.index);
@@ -177,12 +192,7 @@ void Job::make_rank(Rank& rank)
   rank.world.speed = node.speed;
   rank.world.argv = program.program.argv;
   rank.world.program_path = program.program.path;
-  rank.session_folder = fmt::format("{}/session/{}", folder_.path(), place.node);
-  if (std::filesystem::create_directories(rank.session_folder + "/shm")) {
-    std::filesystem::permissions(rank.session_folder + "/shm", // as of every /dev/shm
-                                 std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
-    make_node_files(rank.session_folder, sockets::host_of(place.node));
-  }
+  rank.session_folder = files_.session(place.node);
   std::size_t app_ranks = 0;
   for (std::size_t other = 0; other < plan_.placement.ranks.size(); ++other) {
     app_ranks += plan_.placement.ranks[other].program == place.program;
@@ -204,6 +214,8 @@ void Job::make_rank(Rank& rank)
       plan_.placement.local_sizes.begin(), plan_.placement.local_sizes.end(), [](unsigned n) { return n > 0; }));
   gate.core = static_cast<std::int32_t>(place.core);
   gate.cores = static_cast<std::int32_t>(node.cores);
+  gate.sockets = static_cast<std::int32_t>(node.sockets);
+  gate.memory = node.memory;
   gate.pid = first_pid + rank.index;
   gate.parent_pid = launcher_pid;
   const std::string& host = plan_.placement.hostnames[place.node];
@@ -214,9 +226,12 @@ void Job::make_rank(Rank& rank)
   gate.local_peers = rank.local_peers.c_str();
   gate.node_list = node_list_.c_str();
   gate.session_folder = rank.session_folder.c_str();
+  gate.machine_folder = files_.machine(place.node).folder().c_str();
   gate.app = static_cast<std::int32_t>(place.program);
   gate.app_ranks = static_cast<std::int32_t>(app_ranks);
   gate.address = sockets::host_of(place.node);
+  gate.descriptors_soft = std::min(plan_.descriptors, descriptors_per_rank_);
+  gate.descriptors_hard = std::min(plan_.most_descriptors, descriptors_per_rank_);
   gate.same_addresses = program.same_addresses ? 1 : 0;
   gate.shm_bytes = net::shm_size(shared_memory_.parameters());
   gate.line_ps = shared_memory_.parameters().line;
@@ -242,6 +257,7 @@ void Job::make_rank(Rank& rank)
   LauncherFacts launcher = launcher_facts(plan_.placement, index);
   launcher.pmi_fd = gate.pmi_fd;
   add_launcher_variables(rank.world.environment, launcher);
+  add_topology_variables(rank.world.environment, files_.machine(place.node).topology());
   if (program.folder != std::filesystem::current_path())
     set_variable(rank.world.environment, "PWD", program.folder);
   rank.world.environment.push_back(fmt::format("{}={:x}", UMW_GATE_VARIABLE, reinterpret_cast<std::uintptr_t>(&gate)));
@@ -316,10 +332,6 @@ void Job::start_cells()
             for (const int fd : rank->gate.standard_fds)
               close(fd);
         }
-        rlimit limit{};
-        getrlimit(RLIMIT_NOFILE, &limit);
-        limit.rlim_cur = std::min<rlim_t>(plan_.descriptors * plan_.cells[index].size(), limit.rlim_max);
-        setrlimit(RLIMIT_NOFILE, &limit);
         cell::CellProcess process(*cells_, index, cpu_, plan_.process_argv);
         process.run(seats[index], plan_.options.quantum);
       },
@@ -495,6 +507,7 @@ void Job::finish(Rank& rank)
   sockets_.close_all(static_cast<std::uint32_t>(rank.index));
   rank.timers.stop();
   rank.output->pass_on(true);
+  files_.ended(rank);
   --running_;
   polling_.progress();
 }

@@ -20,6 +20,7 @@
 #include "runtime/job/cores.h"
 #include "runtime/job/futexes.h"
 #include "runtime/job/message_counter.h"
+#include "runtime/job/node_files.h"
 #include "runtime/job/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
@@ -85,6 +86,7 @@ public:
   [[nodiscard]] cell::Cells* cells() { return cells_.get(); } // null: the runtime's own process carries all ranks
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
+  [[nodiscard]] NodeFiles& files() { return files_; }
   [[nodiscard]] SharedMemory& shared_memory() { return shared_memory_; }
   [[nodiscard]] SysvHost& sysv() { return sysv_; }
   [[nodiscard]] SharedObjects& shared_objects() { return shared_objects_; }
@@ -147,6 +149,7 @@ public:
 
 private:
   void make_ranks();
+  void share_descriptors();
   void make_rank(Rank& rank);
   void plan_cells();
   void start_cells();
@@ -190,6 +193,7 @@ private:
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<std::unique_ptr<portals::Process>> processes_;
   MessageCounter counter_;
+  NodeFiles files_;
   bootstrap::Keys keys_;
   bootstrap::Spaces spaces_;
   bootstrap::Fence fence_;
@@ -207,6 +211,7 @@ private:
     std::vector<Rank*> queue;
   };
   std::vector<Loader> loaders_;
+  std::uint64_t descriptors_per_rank_ = 0;
   unsigned stubs_ = 0;
   int thread_ids_ = 0;
   std::vector<std::shared_ptr<world::Folder>> folders_; // working directory each program starts in

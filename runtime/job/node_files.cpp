@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/job/node_files.h"
 
-#include <cerrno>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include "runtime/job/file_writer.h"
+#include "runtime/job/job.h"
+#include "runtime/job/process_files.h"
+#include "runtime/job/rank.h"
+#include "runtime/sockets/address.h"
 
 namespace umwelt::job
 {
@@ -16,17 +21,9 @@ namespace fs = std::filesystem;
 namespace
 {
 
-void write(const fs::path& path, const std::string& text)
-{
-  fs::create_directories(path.parent_path());
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush())
-    throw std::system_error(errno, std::generic_category(), path.string());
-}
+constexpr const char* nic_slot = "0000:00:01.0"; // in PCI's terms
 
 struct Interface {
-  const char* name;
   int index;
   int mtu;
   int type;          // ARPHRD_
@@ -35,40 +32,269 @@ struct Interface {
   std::string hardware_address;
 };
 
-void make_interface(const fs::path& folder, const Interface& interface)
+void make_interface(const fs::path& own, const Interface& interface)
 {
-  const fs::path own = folder / interface.name;
-  write(own / "address", interface.hardware_address + "\n");
-  write(own / "ifindex", fmt::format("{}\n", interface.index));
-  write(own / "mtu", fmt::format("{}\n", interface.mtu));
-  write(own / "type", fmt::format("{}\n", interface.type));
-  write(own / "flags", fmt::format("{:#x}\n", interface.flags));
-  write(own / "operstate", "up\n");
-  write(own / "carrier", "1\n");
+  write_file(own / "address", interface.hardware_address + "\n");
+  write_file(own / "ifindex", fmt::format("{}\n", interface.index));
+  write_file(own / "mtu", fmt::format("{}\n", interface.mtu));
+  write_file(own / "type", fmt::format("{}\n", interface.type));
+  write_file(own / "flags", fmt::format("{:#x}\n", interface.flags));
+  write_file(own / "operstate", "up\n");
+  write_file(own / "carrier", "1\n");
   if (*interface.speed != '\0') {
-    write(own / "speed", interface.speed);
-    write(own / "duplex", "full\n");
+    write_file(own / "speed", interface.speed);
+    write_file(own / "duplex", "full\n");
   }
+}
+
+std::string hardware_address(std::uint32_t address)
+{
+  const auto byte = [address](int n) { return address >> 8 * (3 - n) & 0xff; };
+  return fmt::format("02:00:{:02x}:{:02x}:{:02x}:{:02x}", byte(0), byte(1), byte(2), byte(3));
+}
+
+void link(const fs::path& path, const std::string& target)
+{
+  fs::create_directories(path.parent_path());
+  fs::create_symlink(target, path);
+}
+
+std::string network_devices()
+{
+  constexpr const char* counters =
+      "       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n";
+  return fmt::format("Inter-|   Receive                                                |  Transmit\n"
+                     " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"
+                     "    lo:{0}  bxi0:{0}",
+                     counters);
+}
+
+constexpr const char* routes = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+                               "bxi0\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n";
+
+// Seconds since the node has started.
+double uptime(const Rank& rank)
+{
+  return static_cast<double>(rank.gate.clock.uptime_origin_ns) / 1e9 + sim::to_seconds(rank.job.scheduler().now());
+}
+
+// Ranks of the node that run.
+unsigned running(const Rank& rank)
+{
+  unsigned count = 0;
+  for (const auto& other : rank.job.ranks())
+    count += other->node == rank.node && other->phase != Rank::Phase::ended;
+  return count;
+}
+
+// The average of the kernel for processes that have all run since the simulation began (Documentation/scheduler/loadavg).
+std::string load(const Rank& rank)
+{
+  const double seconds = sim::to_seconds(rank.job.scheduler().now());
+  const unsigned count = running(rank);
+  const auto over = [&](double minutes) { return count * (1 - std::exp(-seconds / (60 * minutes))); };
+  return fmt::format("{:.2f} {:.2f} {:.2f} {}/{} {}\n", over(1), over(5), over(15), count, count + 1, rank.gate.pid);
+}
+
+// CPU time of the node's cores in 1/100 s: what a rank has computed counts for the core of its main thread.
+std::vector<std::uint64_t> busy(const Rank& rank)
+{
+  std::vector<std::uint64_t> ticks(static_cast<std::size_t>(rank.gate.cores));
+  for (const auto& other : rank.job.ranks())
+    if (other->node == rank.node)
+      ticks[other->main().place.core] += static_cast<std::uint64_t>(other->gate.clock.cpu_ps / ps_per_tick);
+  return ticks;
+}
+
+std::string uptime_text(const Rank& rank)
+{
+  double idle = uptime(rank) * rank.gate.cores;
+  for (const std::uint64_t ticks : busy(rank))
+    idle -= static_cast<double>(ticks) / 100;
+  return fmt::format("{:.2f} {:.2f}\n", uptime(rank), idle);
+}
+
+std::string statistics(const Rank& rank)
+{
+  const auto whole = static_cast<std::uint64_t>(uptime(rank) * 100);
+  const std::vector<std::uint64_t> each = busy(rank);
+  const auto line = [](const std::string& name, std::uint64_t user, std::uint64_t idle) {
+    return fmt::format("{} {} 0 0 {} 0 0 0 0 0 0\n", name, user, idle);
+  };
+  std::uint64_t sum = 0;
+  std::string cores;
+  for (std::size_t core = 0; core < each.size(); ++core) {
+    sum += each[core];
+    cores += line(fmt::format("cpu{}", core), each[core], whole - std::min(each[core], whole));
+  }
+  const umw_clock& clock = rank.gate.clock;
+  return line("cpu ", sum, whole * each.size() - std::min(sum, whole * each.size())) + cores +
+         fmt::format("intr 0\nctxt 0\nbtime {}\nprocesses {}\nprocs_running {}\nprocs_blocked 0\nsoftirq 0\n",
+                     (clock.realtime_origin_ns - clock.uptime_origin_ns) / 1'000'000'000, rank.gate.pid, running(rank));
 }
 
 } // namespace
 
-void make_node_files(const std::string& folder, std::uint32_t address)
+NodeFiles::NodeFiles(Job& job, std::string folder) : job_(job), folder_(std::move(folder)) {}
+
+std::string NodeFiles::session(std::uint32_t node)
 {
-  const fs::path root = fs::path(folder) / "files";
-  const auto byte = [address](int n) { return address >> 8 * (3 - n) & 0xff; };
-  make_interface(root / "sys/class/net", {"lo", 1, 65536, 772, 0x49, "", "00:00:00:00:00:00"});
-  make_interface(root / "sys/class/net",
-                 {"bxi0", 2, 65520, 1, 0x1043, "100000\n",
-                  fmt::format("02:00:{:02x}:{:02x}:{:02x}:{:02x}", byte(0), byte(1), byte(2), byte(3))});
-  constexpr const char* counters = "       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n";
-  write(root / "proc/net/dev",
-        fmt::format("Inter-|   Receive                                                |  Transmit\n"
-                    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"
-                    "    lo:{0}  bxi0:{0}",
-                    counters));
-  write(root / "proc/net/route", "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
-                                 "bxi0\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n");
+  const std::string path = fmt::format("{}/session/{}", folder_, node);
+  if (fs::create_directories(path + "/shm"))
+    fs::permissions(path + "/shm", fs::perms::all | fs::perms::sticky_bit); // as of every /dev/shm
+  return path;
+}
+
+MachineFiles& NodeFiles::machine(std::uint32_t node)
+{
+  const Plan& plan = job_.plan();
+  if (hosts_.empty()) {
+    hosts_ = "127.0.0.1\tlocalhost\n";
+    for (std::uint32_t other = 0; other < plan.platform->node_count(); ++other) {
+      const std::uint32_t address = sockets::host_of(other);
+      hosts_ += fmt::format("{}.{}.{}.{}\t{}\n", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff, address & 0xff,
+                            plan.placement.hostnames[other]);
+    }
+  }
+  const platform::Node& wanted = plan.platform->node(node);
+  for (const auto& kind : kinds_)
+    if (kind->is_of(wanted))
+      return *kind;
+  kinds_.push_back(std::make_unique<MachineFiles>(fmt::format("{}/machine/{}", folder_, kinds_.size()), wanted, hosts_));
+  return *kinds_.back();
+}
+
+void NodeFiles::make(const Rank& rank, std::string_view path)
+{
+  const fs::path root = rank.session_folder + "/files";
+  const auto below = [path](std::string_view tree) {
+    return path.starts_with(tree) && (path.size() == tree.size() || path[tree.size()] == '/');
+  };
+  const auto first = [&](std::string_view tree) { return below(tree) && made_[rank.node].emplace(tree).second; };
+  if (path == "/proc")
+    list_processes(rank);
+  else if (path == "/proc/stat")
+    replace_file(root / "proc/stat", statistics(rank));
+  else if (path == "/proc/loadavg")
+    replace_file(root / "proc/loadavg", load(rank));
+  else if (path == "/proc/uptime")
+    replace_file(root / "proc/uptime", uptime_text(rank));
+  else if (const int pid = process_of(path); pid > 0)
+    make_process(rank, pid);
+  else if (below("/sys/devices/system/cpu") || below("/sys/devices/system/node") || below("/proc/cpuinfo") ||
+           below("/proc/meminfo") || below("/etc/hosts"))
+    machine(rank.node).make(path);
+  else if (below("/sys/devices") || below("/sys/class") || below("/sys/bus")) {
+    if (made_[rank.node].emplace("devices").second)
+      make_devices(rank);
+  } else if (first("/proc/net")) {
+    write_file(root / "proc/net/dev", network_devices());
+    write_file(root / "proc/net/route", routes);
+  } else if (first("/proc/sys/kernel/hostname"))
+    write_file(root / "proc/sys/kernel/hostname", fmt::format("{}\n", rank.gate.host_name));
+  else if (first("/proc/sys/kernel/random/boot_id")) // by which UCX tells whether two processes run on one machine
+    write_file(root / "proc/sys/kernel/random/boot_id", fmt::format("{:08x}-0000-4000-8000-000000000000\n", sockets::host_of(rank.node)));
+  else if (first("/etc/hostname"))
+    write_file(root / "etc/hostname", fmt::format("{}\n", rank.gate.host_name));
+  else if (first("/sys/block")) // no disk, and no limit of a control group
+    fs::create_directories(root / "sys/block");
+  else if (first("/sys/fs/cgroup"))
+    fs::create_directories(root / "sys/fs/cgroup");
+}
+
+// The NIC as a PCI device (119f is Bull's number, 1121 a BXI host channel adapter in the PCI ID database), with an interface for IP and
+// one of class bxi, of which hwloc reads `uuid`. `nid` is the node's in Portals.
+void NodeFiles::make_devices(const Rank& rank)
+{
+  const fs::path root = rank.session_folder + "/files/sys";
+  const std::uint32_t address = sockets::host_of(rank.node);
+  const std::string slot = fmt::format("devices/pci0000:00/{}", nic_slot);
+  const fs::path nic = root / slot;
+  for (const auto& [name, text] : std::map<std::string, std::string>{{"vendor", "0x119f"},
+                                                                     {"device", "0x1121"},
+                                                                     {"subsystem_vendor", "0x119f"},
+                                                                     {"subsystem_device", "0x1121"},
+                                                                     {"class", "0x028000"},
+                                                                     {"revision", "0x00"},
+                                                                     {"irq", "0"},
+                                                                     {"enable", "1"},
+                                                                     {"numa_node", "0"}})
+    write_file(nic / name, text + "\n");
+  std::string configuration(256, '\0'); // PCI Local Bus Specification 3.0, 6.1
+  configuration.replace(0, 4, "\x9f\x11\x21\x11");
+  configuration.replace(9, 3, std::string("\0\x80\x02", 3));
+  configuration.replace(0x2c, 4, "\x9f\x11\x21\x11");
+  write_file(nic / "config", configuration);
+  std::string resources;
+  for (int i = 0; i < 13; ++i)
+    resources += "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
+  write_file(nic / "resource", resources);
+  machine(rank.node).make("/sys/devices/system/node");
+  for (const auto& [name, of_node] : {std::pair{"local_cpus", "cpumap"}, {"local_cpulist", "cpulist"}})
+    write_file(nic / name, read_file(fmt::format("{}/sys/devices/system/node/node0/{}", machine(rank.node).folder(), of_node)));
+  write_file(nic / "uevent", fmt::format("PCI_CLASS=28000\nPCI_ID=119F:1121\nPCI_SUBSYS_ID=119F:1121\nPCI_SLOT_NAME={}\n", nic_slot));
+  link(nic / "subsystem", "../../../bus/pci");
+  link(root / "bus/pci/devices" / nic_slot, "../../../" + slot);
+
+  make_interface(root / "devices/virtual/net/lo", {1, 65536, 772, 0x49, "", "00:00:00:00:00:00"});
+  make_interface(nic / "net/bxi0", {2, 65520, 1, 0x1043, "100000\n", hardware_address(address)});
+  write_file(nic / "bxi/bxi0/nid", fmt::format("{}\n", rank.node));
+  write_file(nic / "bxi/bxi0/uuid", fmt::format("00000000-0000-0000-0000-0200{:08x}\n", address));
+  for (const char* class_name : {"net", "bxi"}) {
+    link(nic / class_name / "bxi0/device", fmt::format("../../../{}", nic_slot));
+    link(nic / class_name / "bxi0/subsystem", fmt::format("../../../../../class/{}", class_name));
+    link(root / "class" / class_name / "bxi0", fmt::format("../../{}/{}/bxi0", slot, class_name));
+  }
+  link(root / "class/net/lo", "../../devices/virtual/net/lo");
+  fs::create_directories(root / "devices/system/cpu"); // their files are of the node's kind
+  fs::create_directories(root / "devices/system/node");
+}
+
+// --- processes --------------------------------------------------------------------------------------------------------
+
+// The names alone: what is behind them is made when it is named, or is the machine's.
+void NodeFiles::list_processes(const Rank& rank)
+{
+  const fs::path root = rank.session_folder + "/files/proc";
+  for (const auto& other : job_.ranks())
+    if (other->node == rank.node && other->phase != Rank::Phase::ended)
+      fs::create_directories(root / std::to_string(other->gate.pid));
+  fs::create_directories(root / std::to_string(rank.gate.parent_pid));
+  if (!made_[rank.node].emplace("/proc").second)
+    return;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename();
+    const fs::path here = root / name;
+    if (name.find_first_not_of("0123456789") == std::string::npos || fs::exists(fs::symlink_status(here)))
+      continue;
+    if (entry.is_symlink(ignored))
+      fs::create_symlink(name, here, ignored);
+    else if (entry.is_directory(ignored))
+      fs::create_directory(here);
+    else
+      write_file(here, "");
+  }
+}
+
+void NodeFiles::make_process(const Rank& rank, int pid)
+{
+  if (pid == rank.gate.parent_pid) {
+    make_process_files(rank.session_folder + "/files/proc", launcher_of(rank));
+    return;
+  }
+  for (const auto& other : job_.ranks())
+    if (other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended)
+      make_process_files(rank.session_folder + "/files/proc", process_of(*other));
+  const fs::path self = fmt::format("{}/self/{}", rank.session_folder, pid); // where that process is led to by /proc/self
+  if (!fs::is_symlink(self))
+    link(self, fmt::format("../files/proc/{}", pid));
+}
+
+void NodeFiles::ended(const Rank& rank)
+{
+  std::error_code ignored;
+  fs::remove_all(fmt::format("{}/files/proc/{}", rank.session_folder, rank.gate.pid), ignored);
 }
 
 } // namespace umwelt::job

@@ -40,6 +40,8 @@ struct Plan {
   std::vector<InWrapper> in_wrapper;        // by rank
   std::vector<std::vector<unsigned>> cells; // ranks of each; none: all live in the runtime's own process
   std::uint64_t descriptors = 0;            // that a program may have open
+  std::uint64_t most_descriptors = 0;       // to which it may raise that
+  std::uint64_t own_descriptors = 0;        // what Umwelt and the libraries need in the process that has most
   std::unique_ptr<observe::Trace> trace;    // null: not asked for
   std::string shim;                         // path of libumwelt-preload.so
   char** process_argv = nullptr;            // of this process: constructors of a rank are given it

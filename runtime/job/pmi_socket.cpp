@@ -103,10 +103,10 @@ void PmiSocket::serve()
   serving_ = false;
 }
 
-void PmiSocket::wait()
+void PmiSocket::wait(const std::function<bool()>& other)
 {
   serve();
-  while (own_ >= 0 && !unread())
+  while (own_ >= 0 && !unread() && !other())
     rank_.wait(sim::never);
 }
 

@@ -4,6 +4,7 @@
 // to read and there is nothing (preload/pmi/pmi.c); both ends are non-blocking, so that no rank can stop the simulation.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "preload/gate/gate.h"
@@ -26,8 +27,9 @@ public:
   // Called by a thread of the rank: reads and answers what the rank has written. Takes simulated time if there was a
   // request; does not return if the request ends the job.
   void serve();
-  // Called by a thread of the rank: returns when the rank can read something, be it the end of the conversation.
-  void wait();
+  // Called by a thread of the rank: returns when the rank can read something, be it the end of the conversation; or
+  // when `other` holds.
+  void wait(const std::function<bool()>& other);
   // The fence of the job is over.
   void fence_over();
   // The rank has begun a conversation and not ended it.

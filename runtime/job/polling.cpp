@@ -19,6 +19,7 @@ constexpr unsigned spin_round = 50; // rounds that one of a loop without calls i
 constexpr SimTime shortest_step = sim::microsecond;
 constexpr SimTime longest_step = 10 * sim::microsecond;
 constexpr SimTime step_fraction = 64;
+constexpr SimTime longest_neglect = sim::second; // of descriptors: who has not looked by then does not look at all
 constexpr SimTime longest_look = 100 * sim::microsecond; // between looks at memory that is shared
 constexpr SimTime poll_interval = 100 * sim::nanosecond; // of a native poll loop, to say how many were saved
 
@@ -38,6 +39,13 @@ void Polling::changed(Rank& rank)
   for (const auto& thread : rank.threads)
     thread->poll.empty = 0;
   rank.statistics.polls_answered += std::exchange(rank.gate.quick_polls, 0);
+}
+
+SimTime Polling::patience_for_descriptors(const Rank& rank, SimTime waited)
+{
+  if (rank.running().descriptors_seen == rank.gate.descriptor_news || waited > longest_neglect)
+    return sim::never;
+  return std::clamp(waited / step_fraction, shortest_step, longest_step);
 }
 
 bool Polling::empty(Rank& rank)
@@ -67,6 +75,7 @@ bool Polling::empty(Rank& rank)
   SimTime deadline = sim::never;
   if (looked)
     deadline = now + std::clamp((now - poll.since) / step_fraction, shortest_step, longest_step);
+  deadline = std::min(deadline, now + std::min(patience_for_descriptors(rank, now - poll.since), sim::never - now));
   poll.idle = poll.idle || (!poll.at_memory && poll.empty > patience + quick + 1); // it has waited before
   poll.parked = deadline == sim::never;
   poll.let_go = false;
@@ -114,7 +123,8 @@ void Polling::park(Rank& rank, std::uint64_t seen)
   poll.since = now;
   poll.parked = poll.at_memory = true;
   poll.let_go = false;
-  spin(rank, sim::never);
+  const SimTime patience = patience_for_descriptors(rank, 0);
+  spin(rank, patience == sim::never ? sim::never : now + patience);
   poll.parked = poll.at_memory = false;
   poll.computed = false;
   rank.statistics.polls_saved += static_cast<std::uint64_t>((job_.scheduler().now() - now) / poll_interval);

@@ -57,6 +57,9 @@ public:
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
 private:
+  // How long a thread that looks elsewhere may wait for something to happen there. Something has happened to a descriptor of the rank,
+  // and it has not looked there since: MPI libraries look into their event loop now and then, by time.
+  [[nodiscard]] static sim::SimTime patience_for_descriptors(const Rank& rank, sim::SimTime waited);
   bool spin(Rank& rank, sim::SimTime deadline);
   bool wait_for_peers(Rank& rank, sim::SimTime deadline);
 

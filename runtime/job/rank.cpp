@@ -102,6 +102,7 @@ void Rank::leave()
   thread.poll.changes = gate.changes;
   gate.signal_due = signal_due(thread);
   gate.blocked = thread.blocked;
+  gate.descriptor_seen = thread.descriptors_seen;
   gate.clock.now_ps = job.scheduler().now();
   gate.ahead_ps = to_compute.empty() && !timers.armed() ? job.lookahead() : 0;
   if (thread.here != nullptr)

@@ -14,6 +14,7 @@ void SocketHost::socket_changed(std::uint32_t index)
   Rank& rank = *job_.ranks()[index];
   ++rank.gate.wakes;
   ++rank.gate.activity;
+  ++rank.gate.descriptor_news;
   rank.memory_changed(); // a loop that looks at memory may look at its descriptors now and then
   job_.polling().changed(rank);
   rank.notify_network();

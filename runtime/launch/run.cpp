@@ -248,7 +248,9 @@ void check_machine(job::Plan& plan, const cli::CellPlan& cells)
   const std::vector<cli::Shortage> shortages = cli::find_shortages(needs, cli::read_machine_limits());
   if (!shortages.empty())
     throw loader::Refusal(loader::Refusal::Kind::not_runnable, cli::shortage_text(needs.ranks, shortages));
+  plan.most_descriptors = cli::read_machine_limits().descriptors.value_or(~std::uint64_t{0});
   plan.descriptors = cli::raise_descriptor_limit(needs.descriptors);
+  plan.own_descriptors = needs.descriptors;
 }
 
 std::unique_ptr<observe::Trace> open_trace(const job::Plan& plan)

@@ -48,6 +48,7 @@ void Carrier::begin_slices(SimTime quantum)
 void Carrier::end_slices()
 {
   slices_.reset();
+  use_file_mask(own_file_mask_);
   if (std::exchange(dispatching_, false))
     engine::disable_syscall_dispatch();
 }
@@ -64,6 +65,12 @@ void Carrier::call(Thread& thread, std::uint32_t operation, void* arguments)
     else
       unlock_loader(thread);
     a->result = 0;
+    return;
+  }
+  case UMW_OP_umw_file_mask: {
+    auto* a = static_cast<umw_args_umw_file_mask*>(arguments);
+    a->result = static_cast<int>(std::exchange(rank.file_mask, static_cast<mode_t>(a->mask)));
+    use_file_mask(rank.file_mask);
     return;
   }
   case UMW_OP_umw_change_directory: {
@@ -197,6 +204,8 @@ void Carrier::begin_burst(const Thread& thread)
   const Rank& rank = thread.rank;
   if (rank.folder != current_folder_) [[unlikely]]
     use_folder_of(rank);
+  if (rank.file_mask != current_file_mask_) [[unlikely]]
+    use_file_mask(rank.file_mask);
   rank.gate.kernel_tid = thread.donor.kernel_id();
   rank.gate.clock.burst_start = engine::BurstMeter::ticks();
 }
@@ -221,6 +230,12 @@ void Carrier::use_folder_of(const Rank& rank)
 {
   if (fchdir(rank.folder->fd()) == 0)
     current_folder_ = rank.folder;
+}
+
+void Carrier::use_file_mask(mode_t mask)
+{
+  umask(mask);
+  current_file_mask_ = mask;
 }
 
 int Carrier::change_directory(Rank& rank, const char* path, int fd)

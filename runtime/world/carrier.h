@@ -19,6 +19,7 @@
 #include "preload/gate/gate.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/world/cpu.h"
+#include "runtime/world/file_mask.h"
 #include "runtime/world/folder.h"
 
 namespace umwelt::world
@@ -79,6 +80,7 @@ struct Rank {
   std::string stub;               // of the program's private copy
   loader::AddressRange linked_at; // where the program has to lie, if anywhere
   std::shared_ptr<Folder> folder; // working directory; ranks that have not left it share one
+  mode_t file_mask = FileMask().before(); // umask(2)
 
   loader::Namespace objects;
   std::vector<std::unique_ptr<Thread>> threads; // the first is the main one
@@ -144,6 +146,7 @@ private:
   void unlock_loader(Thread& thread);
   int change_directory(Rank& rank, const char* path, int fd);
   void use_folder_of(const Rank& rank);
+  void use_file_mask(mode_t mask);
 
   engine::Scheduler& fibers_;
   Cpu& cpu_;
@@ -151,6 +154,8 @@ private:
   std::unique_ptr<Slices> slices_;
   bool dispatching_ = false; // system calls of ranks with several threads come here
   std::shared_ptr<Folder> current_folder_;
+  const mode_t own_file_mask_ = FileMask().before();
+  mode_t current_file_mask_ = own_file_mask_;
   std::vector<Rank*> carried_; // in the order of loading
   const loader::LoaderLocks loader_locks_;
   // ld.so has one lock for all namespaces of a process: a constructor that waits in simulated time while the rank holds it must

@@ -10,19 +10,21 @@ set(mpi_options_cm --mca pml cm --mca mtl portals4)
 set(mpi_options_triggered ${mpi_options_cm} --mca coll ^sm --mca coll_portals4_priority 100)
 # As ob1, with the ranks in processes of their own.
 set(mpi_options_cells --ranks-per-cell 2)
+# Over the simulated network's TCP, two ranks to a node.
+set(mpi_options_tcp -N 2 --mca pml ob1 --mca btl tcp,self)
 # As ob1, two ranks to a node: they talk through its memory (btl vader), with others through the network.
 set(mpi_options_node -N 2)
 
 # mpi_test(<name> NP <n>... [PROGRAM <program>] [ARGUMENTS ...] [INPUT <file>] [ENVIRONMENT A=B...] [WAYS <way>...]
 #          [OPTIONS ...])
-# OPTIONS go to umwelt run alone. WAYS: ob1, cm, cells and node unless given. ARGUMENTS may hold ":" and what mpirun and umwelt run understand after it.
+# OPTIONS go to umwelt run alone. WAYS: ob1, cm, cells, tcp and node unless given. ARGUMENTS may hold ":" and what mpirun and umwelt run understand after it.
 function(mpi_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM;INPUT" "NP;ARGUMENTS;ENVIRONMENT;WAYS;OPTIONS")
   if(NOT arg_PROGRAM)
     set(arg_PROGRAM ${name})
   endif()
   if(NOT arg_WAYS)
-    set(arg_WAYS ${mpi_ways} cells node)
+    set(arg_WAYS ${mpi_ways} cells tcp node)
   endif()
   set(environment ${arg_ENVIRONMENT})
   if(arg_INPUT)

@@ -106,6 +106,18 @@ TEST(Bxi, CoresOfTheRequestWin)
   EXPECT_EQ(make_platform({.spec = "bxi:cores=64", .nodes = 1, .cores = 3})->node(0).cores, 3U);
 }
 
+TEST(Bxi, HasSocketsAndMemory)
+{
+  EXPECT_EQ(make_platform({.spec = "bxi"})->node(0).sockets, 2U);
+  EXPECT_EQ(make_platform({.spec = "bxi"})->node(0).memory, 256UL << 30);
+  EXPECT_EQ(make_platform({.spec = "bxi:sockets=4,memory=1GiB"})->node(0).sockets, 4U);
+  EXPECT_EQ(make_platform({.spec = "bxi:sockets=4,memory=1GiB"})->node(0).memory, 1UL << 30);
+  EXPECT_EQ(make_platform({.spec = "crossbar:cores=3,sockets=4"})->node(0).sockets, 3U); // none is without a core
+  EXPECT_EQ(make_platform({.spec = "ethernet"})->node(0).sockets, 1U);
+  EXPECT_THROW(make_platform({.spec = "bxi:sockets=0"}), std::invalid_argument);
+  EXPECT_THROW(make_platform({.spec = "crossbar:memory=1kB"}), std::invalid_argument);
+}
+
 TEST(Bxi, RoutesAreKept)
 {
   const auto platform = make_platform({.spec = "bxi:leaf=2", .nodes = 6});

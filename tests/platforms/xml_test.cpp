@@ -89,6 +89,28 @@ TEST_F(Xml, CoresOfTheRequestWin)
   EXPECT_EQ(make_platform({.spec = platform(two_hosts_ + route_), .nodes = 1, .cores = 2})->node(1).cores, 2U);
 }
 
+TEST_F(Xml, SocketsAndMemoryOfAHost)
+{
+  const auto hosts = [](const std::string& property) {
+    return R"(<host id="a" speed="1Gf" core="4">)" + property + "</host>";
+  };
+  const auto told = make_platform(
+      {.spec = platform(hosts(R"(<prop id="sockets" value="2"/><prop id="memory" value="1GiB"/>)")), .nodes = 1});
+  EXPECT_EQ(told->node(0).sockets, 2U);
+  EXPECT_EQ(told->node(0).memory, 1UL << 30);
+}
+
+TEST_F(Xml, SocketsAndMemoryThatCannotBe)
+{
+  const auto hosts = [](const std::string& property) {
+    return R"(<host id="a" speed="1Gf" core="4">)" + property + "</host>";
+  };
+  EXPECT_THAT(message(platform(hosts(R"(<prop id="memory" value="much"/>)"))),
+              testing::HasSubstr("property memory of host 'a' is 'much' instead of a size"));
+  EXPECT_THAT(message(platform(hosts(R"(<prop id="sockets" value="0"/>)"))),
+              testing::HasSubstr("parameter sockets: expected 1 to 64, got 0"));
+}
+
 TEST_F(Xml, AMissingFile)
 {
   EXPECT_EQ(message("/nowhere/platform.xml"), "platform file '/nowhere/platform.xml': expected a readable SimGrid XML "

@@ -48,9 +48,9 @@ int main(int argc, char** argv)
     receive_all(fd, &byte, 1);
   const double end = now();
   if (own_rank() == 0)
-    printf("received %zu bytes, sum %lx\n", size, sum);
+    printf("[0] received %zu bytes, sum %lx\n", size, sum);
   else {
-    printf("sent %zu bytes\n", size);
+    printf("[1] sent %zu bytes\n", size);
     fprintf(stderr, "latency %.3f us, bandwidth %.3f GB/s\n", (middle - begin) / rounds / 2 * 1e6, (double)size / (end - middle) * 1e-9);
   }
   close(fd);

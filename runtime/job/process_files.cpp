@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/job/process_files.h"
+
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "runtime/job/file_writer.h"
+#include "runtime/job/job.h"
+#include "runtime/job/machine_files.h"
+#include "runtime/job/rank.h"
+
+namespace umwelt::job
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::size_t name_max = 15; // TASK_COMM_LEN without the end
+
+std::string name_of(const ProcessFacts& facts)
+{
+  return fs::path(facts.program).filename().string().substr(0, name_max);
+}
+
+// proc_pid_stat(5); fields are counted from 1.
+std::string stat_line(const ProcessFacts& facts, const ProcessFacts::Thread& thread)
+{
+  const std::string carriers = read_file(fmt::format("/proc/{}/stat", facts.carrier));
+  const std::size_t name_end = carriers.rfind(')');
+  std::istringstream rest(name_end == std::string::npos ? "" : carriers.substr(name_end + 1));
+  std::vector<std::string> fields{std::to_string(thread.tid), "(" + name_of(facts) + ")"};
+  for (std::string field; rest >> field;)
+    fields.push_back(field);
+  fields.resize(52, "0");
+  const auto set = [&fields](std::size_t field, auto value) { fields[field - 1] = std::to_string(value); };
+  fields[2] = thread.state;
+  set(4, facts.parent);
+  set(5, facts.pid);
+  set(6, facts.session);
+  set(7, 0);
+  set(8, -1);
+  set(14, facts.cpu_ticks);
+  for (const std::size_t field : {15, 16, 17})
+    set(field, 0);
+  set(20, facts.threads.size());
+  set(22, facts.started_ticks);
+  set(39, thread.core);
+  return fmt::format("{}\n", fmt::join(fields, " "));
+}
+
+std::string status_text(const ProcessFacts& facts, const ProcessFacts::Thread& thread)
+{
+  const std::map<std::string, std::string, std::less<>> own = {
+      {"Name", name_of(facts)},
+      {"State", thread.state == 'R' ? "R (running)" : "S (sleeping)"},
+      {"Tgid", std::to_string(facts.pid)},
+      {"Pid", std::to_string(thread.tid)},
+      {"PPid", std::to_string(facts.parent)},
+      {"TracerPid", "0"},
+      {"NStgid", std::to_string(facts.pid)},
+      {"NSpid", std::to_string(thread.tid)},
+      {"NSpgid", std::to_string(facts.pid)},
+      {"NSsid", std::to_string(facts.session)},
+      {"Threads", std::to_string(facts.threads.size())},
+      {"Cpus_allowed", mask_words(thread.allowed)},
+      {"Cpus_allowed_list", mask_ranges(thread.allowed)},
+      {"Mems_allowed", mask_words(Mask(facts.sockets, true))},
+      {"Mems_allowed_list", mask_ranges(Mask(facts.sockets, true))},
+  };
+  std::istringstream lines(read_file(fmt::format("/proc/{}/status", facts.carrier)));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const auto found = own.find(line.substr(0, line.find(':')));
+    text += found == own.end() ? line + "\n" : fmt::format("{}:\t{}\n", found->first, found->second);
+  }
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& words)
+{
+  std::string text;
+  for (const std::string& word : words) {
+    text += word;
+    text += '\0';
+  }
+  return text;
+}
+
+void replace_link(const fs::path& path, const std::string& target)
+{
+  const fs::path draft = path.string() + ".new";
+  std::error_code ignored;
+  fs::remove(draft, ignored);
+  fs::create_symlink(target, draft);
+  fs::rename(draft, path);
+}
+
+Mask mask_of(const std::vector<unsigned>& cores, std::size_t size)
+{
+  Mask mask(size);
+  for (const unsigned core : cores)
+    mask[core] = true;
+  return mask;
+}
+
+} // namespace
+
+int process_of(std::string_view path)
+{
+  constexpr std::string_view folder = "/proc/";
+  int pid = 0;
+  if (!path.starts_with(folder))
+    return 0;
+  const char* end = path.data() + path.size();
+  const auto [rest, error] = std::from_chars(path.data() + folder.size(), end, pid);
+  return error == std::errc() && (rest == end || *rest == '/') ? pid : 0;
+}
+
+ProcessFacts process_of(const Rank& rank)
+{
+  const auto cores = static_cast<std::size_t>(rank.gate.cores);
+  const cell::Cells* cells = rank.job.cells();
+  ProcessFacts facts{.pid = rank.gate.pid,
+                     .parent = rank.gate.parent_pid,
+                     .session = rank.gate.parent_pid,
+                     .carrier = cells != nullptr ? cells->pid(rank.carrier) : getpid(),
+                     .program = rank.world.program_path,
+                     .argv = rank.world.argv,
+                     .environment = rank.world.environment,
+                     .folder = rank.job.plan().programs[rank.job.plan().program_of_rank[static_cast<std::size_t>(rank.index)]].folder,
+                     .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000,
+                     .cpu_ticks = rank.gate.clock.cpu_ps / ps_per_tick,
+                     .sockets = static_cast<unsigned>(rank.gate.sockets),
+                     .threads = {}};
+  std::erase_if(facts.environment, [](const std::string& entry) {
+    return entry.starts_with(UMW_GATE_VARIABLE) || entry.starts_with(UMW_THREAD_MULTIPLE_VARIABLE);
+  });
+  std::error_code none;
+  const fs::path moved = fs::read_symlink(fmt::format("{}/cwd.{}", rank.session_folder, rank.gate.pid), none);
+  if (!none)
+    facts.folder = moved;
+  for (const auto& thread : rank.threads)
+    if (!thread->ended())
+      facts.threads.push_back({thread->tid, thread->actor->state() == engine::Actor::State::blocked ? 'S' : 'R',
+                               mask_of(thread->place.allowed, cores), thread->place.core});
+  return facts;
+}
+
+ProcessFacts launcher_of(const Rank& rank)
+{
+  const auto cores = static_cast<std::size_t>(rank.gate.cores);
+  const int pid = rank.gate.parent_pid;
+  return {.pid = pid,
+          .parent = 1,
+          .session = pid,
+          .carrier = getpid(),
+          .program = "umwelt",
+          .argv = {"umwelt"},
+          .environment = {},
+          .folder = "/",
+          .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000,
+          .cpu_ticks = 0,
+          .sockets = static_cast<unsigned>(rank.gate.sockets),
+          .threads = {{pid, 'S', Mask(cores, true), 0}}};
+}
+
+void make_process_files(const std::string& folder, const ProcessFacts& facts)
+{
+  const fs::path own = fs::path(folder) / std::to_string(facts.pid);
+  const bool is_new = !fs::exists(own / "cmdline");
+  fs::create_directories(own / "task");
+  std::set<std::string> tids;
+  for (const ProcessFacts::Thread& thread : facts.threads) {
+    const fs::path task = own / "task" / std::to_string(thread.tid);
+    tids.insert(task.filename());
+    const bool begins = !fs::exists(task / "comm");
+    replace_file(task / "stat", stat_line(facts, thread));
+    replace_file(task / "status", status_text(facts, thread));
+    if (begins)
+      write_file(task / "comm", name_of(facts) + "\n");
+  }
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(own / "task"))
+    if (!tids.contains(entry.path().filename()))
+      fs::remove_all(entry.path(), ignored);
+  const fs::path machines = fmt::format("/proc/{}", facts.carrier);
+  replace_file(own / "stat", stat_line(facts, facts.threads.front()));
+  replace_file(own / "status", status_text(facts, facts.threads.front()));
+  replace_file(own / "statm", read_file(machines / "statm"));
+  replace_link(own / "cwd", facts.folder);
+  if (!is_new)
+    return;
+  write_file(own / "comm", name_of(facts) + "\n");
+  write_file(own / "environ", joined(facts.environment));
+  write_file(own / "cgroup", "0::/\n");
+  if (facts.program.starts_with('/'))
+    fs::create_symlink(facts.program, own / "exe");
+  for (const auto& entry : fs::directory_iterator(machines, ignored)) // the rest: fd, maps ...
+    if (!fs::exists(fs::symlink_status(own / entry.path().filename())) && entry.path().filename() != "exe")
+      fs::create_symlink(entry.path(), own / entry.path().filename(), ignored);
+  replace_file(own / "cmdline", joined(facts.argv)); // a link until now
+}
+
+} // namespace umwelt::job

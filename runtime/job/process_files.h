@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Folders of processes below /proc: what they are in the simulated world, and for the rest what the process that carries them is in this
+// one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "runtime/job/machine_files.h"
+
+namespace umwelt::job
+{
+
+class Rank;
+
+constexpr std::int64_t ps_per_tick = 10'000'000'000; // USER_HZ is 100
+
+struct ProcessFacts {
+  struct Thread {
+    int tid;
+    char state;                // R or S
+    Mask allowed; // cores
+    unsigned core;
+  };
+  int pid;
+  int parent;
+  int session;
+  pid_t carrier; // in this world
+  std::string program;
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;
+  std::string folder;           // working directory
+  std::int64_t started_ticks;   // after the node
+  std::int64_t cpu_ticks;       // it has computed
+  unsigned sockets;             // of the node
+  std::vector<Thread> threads;  // the first is the main one
+};
+
+// The process that `path` is about, "/proc/1000" or below; 0: none.
+int process_of(std::string_view path);
+
+ProcessFacts process_of(const Rank& rank);
+ProcessFacts launcher_of(const Rank& rank); // of its node
+
+// Makes the folder of the process in `folder`, or brings it up to date. Throws std::exception.
+void make_process_files(const std::string& folder, const ProcessFacts& facts);
+
+} // namespace umwelt::job
