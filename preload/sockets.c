@@ -486,6 +486,10 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
   if (n > 0)
     umw_gate->got_on = 1;
   message->msg_flags = rest.msg_flags & MSG_TRUNC;
+  if (socket->datagram && n == 0 && !(flags & MSG_PEEK)) { /* no datagram, which has a head: something has become of one before */
+    const int error = umw_socket_error(socket->number);
+    return fail(error != 0 ? error : EAGAIN);
+  }
   if (!socket->datagram || n < (ssize_t)sizeof head)
     return n;
   if (message->msg_name)

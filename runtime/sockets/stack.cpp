@@ -19,6 +19,8 @@ namespace
 {
 
 constexpr std::size_t largest_segment = 64 * 1024; // what Linux hands to a NIC at once (GSO)
+constexpr std::size_t stream_header = 52;          // IPv4 and TCP with time stamps
+constexpr std::size_t datagram_header = 28;        // IPv4 and UDP
 constexpr std::size_t window = 512 * 1024;         // bytes that may be under way or wait at the receiver
 constexpr int least_backlog = 128;                 // a SYN that finds no room would only be sent again
 constexpr SimTime arp_timeout = 3 * sim::second;   // until Linux gives EHOSTUNREACH
@@ -75,6 +77,7 @@ struct Stack::Socket {
   std::size_t filled = 0;    // bytes in the pair that are none
   std::size_t in_flight = 0; // sent and not yet in the receiver's pair
   std::uint64_t next_out = 0;
+  std::map<NodeIndex, std::uint64_t> next_datagram;
   bool end_sent = false;
 
   std::uint64_t next_in = 0;
@@ -388,7 +391,7 @@ std::unique_ptr<Stack::Segment> Stack::segment_from(const Socket& socket, Addres
 
 void Stack::send(std::unique_ptr<Segment> segment)
 {
-  segment->payload = segment->bytes.size();
+  segment->payload = segment->bytes.size() + (segment->kind == Segment::Kind::datagram ? datagram_header : stream_header);
   Segment& started = *segment;
   under_way_.emplace(&started, std::move(segment));
   model_->start(started);
@@ -455,6 +458,7 @@ void Stack::pump_datagrams(Socket& socket)
     auto segment = segment_from(socket, destination);
     segment->kind = Segment::Kind::datagram;
     segment->to = 0;
+    segment->number = socket.next_datagram[segment->target]++;
     segment->bytes.assign(bytes.data() + sizeof head, bytes.data() + size);
     socket.in_flight += segment->bytes.size();
     send(std::move(segment));
@@ -506,12 +510,13 @@ void Stack::delivered(net::Transfer& transfer)
 void Stack::failed(net::Transfer& transfer, net::TransferFailure)
 {
   auto& segment = static_cast<Segment&>(transfer);
-  if (Socket* socket = find(segment.from)) {
-    if (segment.kind == Segment::Kind::datagram)
+  Socket* socket = find(segment.from);
+  if (segment.kind == Segment::Kind::datagram) {
+    if (socket != nullptr)
       socket->in_flight -= segment.bytes.size();
-    else
-      fail(*socket, EHOSTUNREACH);
-  }
+    take_datagram(segment, {{}, {}, {}, true});
+  } else if (socket != nullptr)
+    fail(*socket, EHOSTUNREACH);
   under_way_.erase(&transfer);
 }
 
@@ -574,9 +579,11 @@ void Stack::arrived_reset(const Segment& segment)
     return;
   if (socket->closed)
     erase(segment.to);
-  else if (socket->type == Type::datagram)
+  else if (socket->type == Type::datagram) {
     socket->error = ECONNREFUSED;
-  else
+    ::send(socket->fd, "", 0, MSG_NOSIGNAL | MSG_DONTWAIT); // no datagram, which would have a head: the rank is to ask for the error
+    host_.socket_changed(socket->rank);
+  } else
     fail(*socket, socket->state == Socket::State::connecting ? ECONNREFUSED : ECONNRESET);
 }
 
@@ -646,24 +653,46 @@ void Stack::put_into_pair(Socket& socket)
   }
 }
 
-void Stack::arrived_datagram(const Segment& segment)
+// A NIC may let a short one overtake a long one, which a network of Ethernet frames does not.
+void Stack::arrived_datagram(Segment& segment)
 {
   if (Socket* sender = find(segment.from)) {
     sender->in_flight -= segment.bytes.size();
     pump_datagrams(*sender);
     host_.socket_changed(sender->rank);
   }
-  const auto found = ports_[static_cast<int>(Type::datagram)].find({segment.target, segment.destination.port});
+  take_datagram(segment, {segment.sender, segment.destination, std::move(segment.bytes)});
+}
+
+void Stack::take_datagram(const Segment& segment, Datagram datagram_or_gap)
+{
+  const std::pair from{segment.from, segment.target};
+  Datagrams& way = datagrams_[from];
+  way.early.emplace(segment.number, std::move(datagram_or_gap));
+  while (!way.early.empty() && way.early.begin()->first == way.next) {
+    const Datagram datagram = std::move(way.early.begin()->second);
+    way.early.erase(way.early.begin());
+    ++way.next;
+    if (!datagram.lost)
+      deliver(datagram, segment);
+  }
+  if (way.early.empty() && find(segment.from) == nullptr)
+    datagrams_.erase(from);
+}
+
+void Stack::deliver(const Datagram& datagram, const Segment& segment)
+{
+  const auto found = ports_[static_cast<int>(Type::datagram)].find({segment.target, datagram.destination.port});
   if (found != ports_[static_cast<int>(Type::datagram)].end())
     for (const Id id : found->second) {
       Socket& socket = *find(id);
-      if ((socket.own.host != 0 && socket.own.host != segment.destination.host) ||
-          (socket.peer_address && *socket.peer_address != segment.sender))
+      if ((socket.own.host != 0 && socket.own.host != datagram.destination.host) ||
+          (socket.peer_address && *socket.peer_address != datagram.sender))
         continue;
-      umw_datagram_head head{segment.sender.host, segment.sender.port, 0};
-      std::vector<char> bytes(sizeof head + segment.bytes.size());
+      umw_datagram_head head{datagram.sender.host, datagram.sender.port, 0};
+      std::vector<char> bytes(sizeof head + datagram.bytes.size());
       std::memcpy(bytes.data(), &head, sizeof head);
-      std::copy(segment.bytes.begin(), segment.bytes.end(), bytes.begin() + sizeof head);
+      std::copy(datagram.bytes.begin(), datagram.bytes.end(), bytes.begin() + sizeof head);
       if (::send(socket.fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) // else there is no room: it is lost
         host_.socket_changed(socket.rank);
       return;

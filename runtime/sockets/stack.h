@@ -91,6 +91,16 @@ private:
   struct Segment;
   struct Socket;
   using Key = std::pair<NodeIndex, std::uint16_t>;
+  struct Datagram {
+    Address sender, destination;
+    std::vector<char> bytes;
+    bool lost = false;
+  };
+  // From one socket to one node: those that others have overtaken come first.
+  struct Datagrams {
+    std::uint64_t next = 0;
+    std::map<std::uint64_t, Datagram> early;
+  };
 
   [[nodiscard]] Socket* find(Id id) const;
   [[nodiscard]] Socket* listener_at(NodeIndex node, Address address) const;
@@ -107,7 +117,9 @@ private:
   void arrived_answer(const Segment& segment);
   void arrived_reset(const Segment& segment);
   void arrived_in_stream(Segment& segment);
-  void arrived_datagram(const Segment& segment);
+  void arrived_datagram(Segment& segment);
+  void take_datagram(const Segment& segment, Datagram datagram_or_gap);
+  void deliver(const Datagram& datagram, const Segment& segment);
   void put_into_pair(Socket& socket);
   void fail(Socket& socket, int error);
   void end_if_over(Socket& socket);
@@ -120,6 +132,7 @@ private:
   net::Model* model_ = nullptr;
   std::unordered_map<Id, std::unique_ptr<Socket>> sockets_;
   std::map<Key, std::vector<Id>> ports_[2]; // by type: who is bound to them
+  std::map<std::pair<Id, NodeIndex>, Datagrams> datagrams_;
   std::unordered_map<net::Transfer*, std::unique_ptr<Segment>> under_way_;
   Id last_ = 0;
   std::map<NodeIndex, std::uint16_t> next_port_;

@@ -151,7 +151,7 @@ TEST_F(OpenMpi, MissingComponentsAreAnError)
 TEST_F(OpenMpi, ABtlListWithoutPortalsIsFine)
 {
   request.mca = {{"btl", "tcp,self"}}; // over the simulated network's TCP
-  EXPECT_THAT(set_up_open_mpi(request).notes, IsEmpty());
+  EXPECT_THAT(set_up_open_mpi(request).notes, ::testing::IsEmpty());
 }
 
 TEST_F(OpenMpi, AnMtlListWithoutPortalsIsNoted)
