@@ -254,8 +254,8 @@ Program find_program(const std::vector<std::string>& argv, const std::vector<std
   return program;
 }
 
-std::vector<Library> libraries_of(const std::string& object, const Program& program, const std::vector<std::string>& environment,
-                                  const std::string& folder)
+std::vector<Library> libraries_of(const std::string& object, const Program& program,
+                                  const std::vector<std::string>& environment, const std::string& folder)
 {
   try {
     return parse_list(object, list_libraries(object, inspect(program.path), environment, folder));

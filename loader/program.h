@@ -47,7 +47,7 @@ Program find_program(const std::vector<std::string>& argv, const std::vector<std
                      const std::string& folder, const std::string& own_programs = {});
 
 // What the program's dynamic linker finds for `object`, a shared object that the program might open. Empty if it does not find all of it.
-std::vector<Library> libraries_of(const std::string& object, const Program& program, const std::vector<std::string>& environment,
-                                  const std::string& folder);
+std::vector<Library> libraries_of(const std::string& object, const Program& program,
+                                  const std::vector<std::string>& environment, const std::string& folder);
 
 } // namespace umwelt::loader

@@ -65,7 +65,8 @@ std::unique_ptr<Platform> build(const Request& request, const Crossbar& machine,
     };
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {cable("up")}, false);
     zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, {cable("down")}, false);
-    nodes.push_back(Node{node, static_cast<unsigned>(cores), 1.0, host, sockets_of(machine.sockets, cores), machine.memory});
+    nodes.push_back(
+        Node{node, static_cast<unsigned>(cores), 1.0, host, sockets_of(machine.sockets, cores), machine.memory});
   }
   zone->seal();
   simgrid_engine().seal_platform();

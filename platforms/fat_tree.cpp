@@ -129,7 +129,8 @@ std::unique_ptr<Platform> build_fat_tree(const Request& request, const net::Para
 
   std::vector<Node> nodes; // the last leaf may have more ports than the run has nodes
   for (unsigned id = 0; id < wanted; ++id)
-    nodes.push_back(Node{all[id]->get_name(), static_cast<unsigned>(tree.cores), 1.0, all[id], sockets_of(tree.sockets, tree.cores), tree.memory});
+    nodes.push_back(Node{all[id]->get_name(), static_cast<unsigned>(tree.cores), 1.0, all[id],
+                         sockets_of(tree.sockets, tree.cores), tree.memory});
   auto platform = std::make_unique<Platform>("bxi", std::move(nodes));
   dress(*platform, tree, hosts, all);
   return platform;

@@ -87,11 +87,11 @@ void check_machine(const std::string& object, std::uint64_t sockets, std::uint64
   constexpr std::uint64_t most_sockets = 64;
   constexpr std::uint64_t least_memory = 1UL << 20;
   if (sockets == 0 || sockets > most_sockets)
-    throw std::invalid_argument(
-        fmt::format("{}: parameter sockets: expected 1 to {}, got {}. Correct the value.", object, most_sockets, sockets));
+    throw std::invalid_argument(fmt::format("{}: parameter sockets: expected 1 to {}, got {}. Correct the value.",
+                                            object, most_sockets, sockets));
   if (memory < least_memory)
-    throw std::invalid_argument(
-        fmt::format("{}: parameter memory: expected at least 1MiB, got {}. Correct the value.", object, net::size_text(memory)));
+    throw std::invalid_argument(fmt::format("{}: parameter memory: expected at least 1MiB, got {}. Correct the value.",
+                                            object, net::size_text(memory)));
 }
 
 unsigned sockets_of(std::uint64_t sockets, std::uint64_t cores)

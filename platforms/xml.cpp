@@ -88,9 +88,8 @@ std::uint64_t number(const simgrid::s4u::Host& host, const char* name, std::uint
   const char* text = host.get_property(name);
   std::uint64_t value = standard;
   if (text != nullptr && !parse(text, value))
-    throw std::invalid_argument(
-        fmt::format("property {} of host '{}' is '{}' instead of {}", name, host.get_name(), text,
-                    parse == net::parse_size ? "a size (\"64GiB\")" : "a number"));
+    throw std::invalid_argument(fmt::format("property {} of host '{}' is '{}' instead of {}", name, host.get_name(),
+                                            text, parse == net::parse_size ? "a size (\"64GiB\")" : "a number"));
   return value;
 }
 

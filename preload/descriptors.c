@@ -12,7 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum kind { unknown, plain, waits, local_socket, simulated, watches }; /* the last: an epoll that looks at simulated sockets */
+enum kind {
+  unknown,
+  plain,
+  waits,
+  local_socket,
+  simulated,
+  watches
+}; /* the last: an epoll that looks at simulated sockets */
 
 #define most_known 65536
 
@@ -21,8 +28,8 @@ static uint8_t kinds[most_known];
 static struct umw_socket* sockets[most_known];
 static int* children;
 static size_t child_count;
-static bool owned[most_known]; /* the rank has opened it and not closed */
-static int owned_count = 3;    /* with 0, 1 and 2 */
+static bool owned[most_known];   /* the rank has opened it and not closed */
+static int owned_count = 3;      /* with 0, 1 and 2 */
 static bool foreign[most_known]; /* it was there before the rank: of Umwelt, or of another rank */
 
 static bool in_table(int fd)

@@ -20,16 +20,16 @@ struct umw_socket {
   bool connecting;  /* connect() was called */
   bool connected;   /* ... and is known to have succeeded, or it came from accept() */
   bool listening;
-  int send_buffer;                        /* to be set once the connection stands; 0: it is */
+  int send_buffer;                       /* to be set once the connection stands; 0: it is */
   int64_t receive_timeout, send_timeout; /* ps; 0: none */
-  int options[64];                        /* of IPPROTO_TCP, remembered only */
+  int options[64];                       /* of IPPROTO_TCP, remembered only */
 };
 
 /* Null: `fd` is none. */
 struct umw_socket* umw_socket_of(int fd);
 void umw_note_socket(int fd, struct umw_socket* socket);
 
-void umw_note_opened(int fd);          /* a new descriptor of the rank: what was known of the number is void; -1: none */
+void umw_note_opened(int fd); /* a new descriptor of the rank: what was known of the number is void; -1: none */
 void umw_note_closed(int fd);
 /* What is open when the rank begins is not its own. */
 void umw_note_foreign(void);

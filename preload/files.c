@@ -20,8 +20,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "preload/gate/datagram.h"
 #include "preload/descriptors.h"
+#include "preload/gate/datagram.h"
 #include "preload/local_sockets.h"
 #include "preload/shm_room.h"
 #include "preload/sockets.h"
@@ -69,7 +69,8 @@ UMW_PUBLIC ssize_t readv(int fd, const struct iovec* parts, int count)
   const int own = translate(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
-    return umw_socket_receive(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+    return umw_socket_receive(own, socket,
+                              &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
   if (umw_is_local_socket(own) && !umw_is_pmi(own))
     return umw_local_receive(own, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
   if (!umw_ready_to_read(own))
@@ -125,7 +126,8 @@ UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
   const int own = translate(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
-    return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
+    return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count},
+                           0);
   if (umw_is_local_socket(own) && !umw_is_pmi(own))
     return umw_local_send(own, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count}, 0);
   size_t most, size = 0;

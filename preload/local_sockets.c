@@ -52,10 +52,11 @@ static const struct sockaddr* translate(const struct sockaddr* address, socklen_
     const size_t own = prefix(text, sizeof text);
     if (own >= sizeof text || *length + own > sizeof *room) {
       char warning[160];
-      snprintf(warning, sizeof warning,
-               "an abstract socket name of %u bytes: expected at most %zu, since the node's is put in front. Next step: a "
-               "shorter one",
-               (unsigned)*length - path_offset, sizeof *room - own - path_offset);
+      snprintf(
+          warning, sizeof warning,
+          "an abstract socket name of %u bytes: expected at most %zu, since the node's is put in front. Next step: a "
+          "shorter one",
+          (unsigned)*length - path_offset, sizeof *room - own - path_offset);
       umw_warn(warning);
       errno = EINVAL;
       return NULL;

@@ -65,8 +65,8 @@ static int find_port(const char* service, const struct addrinfo* hints, int* por
   return 0;
 }
 
-UMW_PUBLIC int getaddrinfo(const char* restrict name, const char* restrict service, const struct addrinfo* restrict hints,
-                           struct addrinfo** restrict results)
+UMW_PUBLIC int getaddrinfo(const char* restrict name, const char* restrict service,
+                           const struct addrinfo* restrict hints, struct addrinfo** restrict results)
 {
   if (!umw_gate)
     return UMW_REAL(getaddrinfo)(name, service, hints, results);
@@ -127,8 +127,8 @@ UMW_PUBLIC void freeaddrinfo(struct addrinfo* list)
   }
 }
 
-UMW_PUBLIC int getnameinfo(const struct sockaddr* restrict address, socklen_t length, char* restrict name, socklen_t name_size,
-                           char* restrict service, socklen_t service_size, int flags)
+UMW_PUBLIC int getnameinfo(const struct sockaddr* restrict address, socklen_t length, char* restrict name,
+                           socklen_t name_size, char* restrict service, socklen_t service_size, int flags)
 {
   if (!umw_gate)
     return UMW_REAL(getnameinfo)(address, length, name, name_size, service, service_size, flags);
@@ -199,8 +199,8 @@ UMW_PUBLIC struct hostent* gethostbyname2(const char* name, int family)
   return family == AF_INET ? gethostbyname(name) : not_found();
 }
 
-UMW_PUBLIC int gethostbyname_r(const char* restrict name, struct hostent* restrict entry, char* restrict buffer, size_t size,
-                               struct hostent** restrict result, int* restrict error)
+UMW_PUBLIC int gethostbyname_r(const char* restrict name, struct hostent* restrict entry, char* restrict buffer,
+                               size_t size, struct hostent** restrict result, int* restrict error)
 {
   if (!umw_gate)
     return UMW_REAL(gethostbyname_r)(name, entry, buffer, size, result, error);

@@ -423,7 +423,8 @@ static int moved(int result)
     return result;
   char path[PATH_MAX], link[PATH_MAX], draft[PATH_MAX];
   umw_path_folder_changed();
-  if (getcwd(path, sizeof path) && snprintf(link, sizeof link, "%s/cwd.%d", umw_gate->session_folder, umw_gate->pid) < PATH_MAX &&
+  if (getcwd(path, sizeof path) &&
+      snprintf(link, sizeof link, "%s/cwd.%d", umw_gate->session_folder, umw_gate->pid) < PATH_MAX &&
       snprintf(draft, sizeof draft, "%s.new", link) < PATH_MAX && UMW_REAL(symlink)(path, draft) == 0)
     UMW_REAL(rename)(draft, link);
   return 0;

@@ -274,8 +274,7 @@ char* umw_path_shown(char* path)
   char prefix[PATH_MAX];
   for (unsigned i = 0; i < tree_count; ++i) {
     const struct tree* tree = &trees[i];
-    snprintf(prefix, sizeof prefix, "%s%s%s", root_of(tree), below_root(tree),
-             tree->there ? tree->there : "");
+    snprintf(prefix, sizeof prefix, "%s%s%s", root_of(tree), below_root(tree), tree->there ? tree->there : "");
     if (is_below(path, prefix)) {
       const char* name = tree->there ? tree->path : "";
       const size_t length = strlen(name);

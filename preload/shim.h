@@ -123,8 +123,8 @@ void umw_timer_fd_closed(int fd);
 extern int umw_descriptor_waiters;
 
 /* pmi/pmi.c */
-bool umw_is_pmi(int fd);         /* it is PMI_FD, or a copy of it */
-void umw_pmi_written(int fd);    /* the program has written to `fd` */
+bool umw_is_pmi(int fd);      /* it is PMI_FD, or a copy of it */
+void umw_pmi_written(int fd); /* the program has written to `fd` */
 /* Lets the workers of UCX advance (ucx.c). False: there are none. */
 bool umw_ucx_progress(void);
 bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_FD, and there is something by now */

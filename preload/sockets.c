@@ -242,7 +242,8 @@ UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
     socket->connected = result == 0;
     return umw_result(result);
   }
-  if (result != -EINPROGRESS) { /* EISCONN at the first call that finds it so is success, connect(2) on a non-blocking socket */
+  if (result !=
+      -EINPROGRESS) { /* EISCONN at the first call that finds it so is success, connect(2) on a non-blocking socket */
     if (first)
       restore_buffer(fd, socket);
     return umw_result(result);
@@ -486,7 +487,8 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
   if (n > 0)
     umw_gate->got_on = 1;
   message->msg_flags = rest.msg_flags & MSG_TRUNC;
-  if (socket->datagram && n == 0 && !(flags & MSG_PEEK)) { /* no datagram, which has a head: something has become of one before */
+  if (socket->datagram && n == 0 &&
+      !(flags & MSG_PEEK)) { /* no datagram, which has a head: something has become of one before */
     const int error = umw_socket_error(socket->number);
     return fail(error != 0 ? error : EAGAIN);
   }
@@ -605,7 +607,8 @@ UMW_PUBLIC int recvmmsg(int fd, struct mmsghdr* messages, unsigned count, int fl
     return UMW_REAL(recvmmsg)(fd, messages, count, flags, timeout);
   unsigned done = 0;
   for (; done < count; ++done) {
-    const ssize_t n = recvmsg(fd, &messages[done].msg_hdr, (flags & ~MSG_WAITFORONE) | (done > 0 && flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0));
+    const ssize_t n = recvmsg(fd, &messages[done].msg_hdr,
+                              (flags & ~MSG_WAITFORONE) | (done > 0 && flags & MSG_WAITFORONE ? MSG_DONTWAIT : 0));
     if (n < 0)
       break;
     messages[done].msg_len = (unsigned)n;
@@ -631,7 +634,8 @@ UMW_PUBLIC int setsockopt(int fd, int level, int name, const void* value, sockle
     return fail(EINVAL);
   int number;
   memcpy(&number, value, sizeof number);
-  if (level == IPPROTO_TCP && !socket->datagram && name > 0 && name < (int)(sizeof socket->options / sizeof *socket->options)) {
+  if (level == IPPROTO_TCP && !socket->datagram && name > 0 &&
+      name < (int)(sizeof socket->options / sizeof *socket->options)) {
     socket->options[name] = number;
     return 0;
   }
@@ -674,7 +678,8 @@ UMW_PUBLIC int getsockopt(int fd, int level, int name, void* restrict value, soc
     *length = *length < sizeof given ? *length : sizeof given;
     return 0;
   }
-  if (level == IPPROTO_TCP && !socket->datagram && name > 0 && name < (int)(sizeof socket->options / sizeof *socket->options))
+  if (level == IPPROTO_TCP && !socket->datagram && name > 0 &&
+      name < (int)(sizeof socket->options / sizeof *socket->options))
     number = name == TCP_MAXSEG ? 65483 : socket->options[name];
   else if (level == SOL_SOCKET && name == SO_ERROR) {
     number = umw_socket_error(socket->number);

@@ -9,6 +9,8 @@
  * Its end: MPI_Finalize of MPICH 4.0 closes its connections, each of which is flushed, and then leaves for its launcher's barrier, where it
  * answers nobody. Over TCP a flush is answered by the other side: who comes last waits for ever, also under MPICH's own launcher. Here a
  * connection is flushed only, and stays until its worker goes, after that barrier; and a rank that waits in PMI goes on answering.
+ *
+ * Its looks: transports in shared memory look there and make no call. One that has found nothing is an empty poll.
  */
 #include "preload/shim.h"
 
@@ -62,9 +64,25 @@ UMW_PUBLIC void ucp_worker_destroy(void* handle)
   real(handle);
 }
 
+static unsigned (*real_progress(void))(void*)
+{
+  static unsigned (*known)(void*);
+  if (!known)
+    known = REAL_OF_UCP("ucp_worker_progress");
+  return known;
+}
+
+UMW_PUBLIC unsigned ucp_worker_progress(void* worker)
+{
+  const unsigned events = real_progress()(worker);
+  if (events == 0 && umw_gate)
+    umw_yield(0);
+  return events;
+}
+
 bool umw_ucx_progress(void)
 {
-  unsigned (*progress)(void*) = workers ? REAL_OF_UCP("ucp_worker_progress") : NULL;
+  unsigned (*progress)(void*) = workers ? real_progress() : NULL;
   for (const struct worker* worker = workers; worker; worker = worker->next)
     while (progress(worker->handle) != 0) {
     }

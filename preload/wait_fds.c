@@ -120,7 +120,8 @@ UMW_PUBLIC int __poll_chk(struct pollfd* fds, nfds_t count, int timeout, size_t 
   return poll(fds, count, timeout);
 }
 
-UMW_PUBLIC int __ppoll_chk(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask, size_t room)
+UMW_PUBLIC int __ppoll_chk(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask,
+                           size_t room)
 {
   if (room / sizeof *fds < count)
     __chk_fail();
@@ -197,7 +198,8 @@ UMW_PUBLIC int epoll_wait(int epfd, struct epoll_event* events, int max, int tim
   return umw_gate ? epoll_pwait(epfd, events, max, timeout, NULL) : UMW_REAL(epoll_wait)(epfd, events, max, timeout);
 }
 
-UMW_PUBLIC int epoll_pwait2(int epfd, struct epoll_event* events, int max, const struct timespec* timeout, const sigset_t* mask)
+UMW_PUBLIC int epoll_pwait2(int epfd, struct epoll_event* events, int max, const struct timespec* timeout,
+                            const sigset_t* mask)
 {
   struct epoll_call call = {epfd, events, max};
   return umw_gate ? wait_for_descriptors(look_epoll, &call, timeout ? ps_of_timespec(timeout) : -1, mask)

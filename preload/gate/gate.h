@@ -153,24 +153,24 @@ struct umw_gate {
   char job_name[64];   /* PMIx namespace */
   const char* program; /* absolute path of the program as the user would see it */
   const char* argv0;
-  const char* local_peers;             /* ranks of the node, "0,1,2" */
-  const char* node_list;               /* names of the nodes of the job, in order, "bxi0,bxi1" */
-  const char* session_folder;          /* for temporary files of the job on this node; removed after the run */
-  const char* machine_folder;          /* files that nodes of its kind have in common (preload/paths.c) */
-  int32_t app, app_ranks;              /* MPMD: application context, its number of ranks */
-  int32_t standard_fds[3];             /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
-  int32_t pmi_fd;                      /* the descriptor the environment calls PMI_FD; -1: none */
-  uint64_t pmi_inode, pmi_device;      /* by which its copies are recognised */
-  uint32_t address;                    /* IPv4, of the node, in host byte order */
-  uint64_t descriptor_news;            /* grows whenever the network has changed what a socket of the rank is ready for */
-  uint64_t descriptor_seen;            /* what it was when the running thread last looked at sockets */
-  uint32_t socket_backlog;             /* sockets for which data waits in the runtime until there is room */
+  const char* local_peers;        /* ranks of the node, "0,1,2" */
+  const char* node_list;          /* names of the nodes of the job, in order, "bxi0,bxi1" */
+  const char* session_folder;     /* for temporary files of the job on this node; removed after the run */
+  const char* machine_folder;     /* files that nodes of its kind have in common (preload/paths.c) */
+  int32_t app, app_ranks;         /* MPMD: application context, its number of ranks */
+  int32_t standard_fds[3];        /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
+  int32_t pmi_fd;                 /* the descriptor the environment calls PMI_FD; -1: none */
+  uint64_t pmi_inode, pmi_device; /* by which its copies are recognised */
+  uint32_t address;               /* IPv4, of the node, in host byte order */
+  uint64_t descriptor_news;       /* grows whenever the network has changed what a socket of the rank is ready for */
+  uint64_t descriptor_seen;       /* what it was when the running thread last looked at sockets */
+  uint32_t socket_backlog;        /* sockets for which data waits in the runtime until there is room */
   uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/limits.c) */
-  int64_t line_ps;                     /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
-  uint64_t shm_bytes;                  /* that fit into /dev/shm of the node */
-  double copy_ps_per_byte;             /* and what is copied takes so long besides */
-  int32_t same_addresses;              /* the program has asked for the same addresses in all ranks */
-  uint64_t random_seed;                /* 0: randomness comes from the kernel */
+  int64_t line_ps;         /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
+  uint64_t shm_bytes;      /* that fit into /dev/shm of the node */
+  double copy_ps_per_byte; /* and what is copied takes so long besides */
+  int32_t same_addresses;  /* the program has asked for the same addresses in all ranks */
+  uint64_t random_seed;    /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal;   /* set by the shim */
   umw_deliver_pending deliver_pending; /* likewise */
   struct umw_high_memory* high_memory; /* of the process that carries the rank */

@@ -105,7 +105,8 @@ void Cells::start(const std::function<void(unsigned)>& body, bool share_memory)
     if (cell.pid > 0)
       continue;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // ranks of a node copy from each other (process_vm_readv), in cells side by side
+    prctl(PR_SET_PTRACER,
+          PR_SET_PTRACER_ANY); // ranks of a node copy from each other (process_vm_readv), in cells side by side
     if (getppid() != runtime)
       _exit(0);
     ::signal(SIGCHLD, SIG_DFL);

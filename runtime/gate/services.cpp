@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <poll.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -137,9 +137,11 @@ int umw_node_file(Rank& rank, const char* path)
     rank.job.files().make(rank, path);
     return 0;
   } catch (const std::exception& error) {
-    rank.job.warn(rank, fmt::format("{}: expected to make the node's own version of it, got: {}. Next step: see that there is room in "
-                                    "the folder for temporary files (TMPDIR)",
-                                    path, error.what()));
+    rank.job.warn(
+        rank,
+        fmt::format("{}: expected to make the node's own version of it, got: {}. Next step: see that there is room in "
+                    "the folder for temporary files (TMPDIR)",
+                    path, error.what()));
     return -EIO;
   }
 }

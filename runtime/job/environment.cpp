@@ -98,7 +98,8 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
 
 void add_topology_variables(Environment& environment, const std::string& file)
 {
-  for (const char* own : {"HWLOC_XMLFILE", "HWLOC_FSROOT", "HWLOC_SYNTHETIC", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"})
+  for (const char* own :
+       {"HWLOC_XMLFILE", "HWLOC_FSROOT", "HWLOC_SYNTHETIC", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"})
     if (variable(environment, own) != nullptr)
       return;
   set_variable(environment, "HWLOC_XMLFILE", file);

@@ -75,15 +75,21 @@ std::string memory_text(std::uint64_t bytes, const std::string& prefix)
 {
   const std::uint64_t total = bytes >> 10;
   std::string text;
-  for (const char* name : {"MemTotal", "MemFree", "MemAvailable", "Buffers", "Cached", "SwapCached", "Active", "Inactive", "SwapTotal",
-                           "SwapFree", "Dirty", "Writeback", "AnonPages", "Mapped", "Shmem", "Slab", "CommitLimit", "Committed_AS",
-                           "HugePages_Total", "HugePages_Free", "HugePages_Rsvd", "HugePages_Surp", "Hugepagesize"}) {
+  for (const char* name :
+       {"MemTotal",        "MemFree",        "MemAvailable",   "Buffers",        "Cached",      "SwapCached",
+        "Active",          "Inactive",       "SwapTotal",      "SwapFree",       "Dirty",       "Writeback",
+        "AnonPages",       "Mapped",         "Shmem",          "Slab",           "CommitLimit", "Committed_AS",
+        "HugePages_Total", "HugePages_Free", "HugePages_Rsvd", "HugePages_Surp", "Hugepagesize"}) {
     const std::string_view key = name;
-    if (!prefix.empty() && (key == "MemAvailable" || key == "Buffers" || key == "Cached" || key.starts_with("Commit") ||
-                            key == "SwapTotal" || key == "SwapFree" || key == "HugePages_Rsvd" || key == "Hugepagesize"))
+    if (!prefix.empty() &&
+        (key == "MemAvailable" || key == "Buffers" || key == "Cached" || key.starts_with("Commit") ||
+         key == "SwapTotal" || key == "SwapFree" || key == "HugePages_Rsvd" || key == "Hugepagesize"))
       continue; // the kernel does not count these per node
-    const std::uint64_t value = key.starts_with("Mem") || key == "CommitLimit" ? total : key == "Hugepagesize" ? 2048 : 0;
-    text += fmt::format("{}{:<15} {:>8}{}\n", prefix, fmt::format("{}:", key), value, key.starts_with("HugePages_") ? "" : " kB");
+    const std::uint64_t value = key.starts_with("Mem") || key == "CommitLimit" ? total
+                                : key == "Hugepagesize"                        ? 2048
+                                                                               : 0;
+    text += fmt::format("{}{:<15} {:>8}{}\n", prefix, fmt::format("{}:", key), value,
+                        key.starts_with("HugePages_") ? "" : " kB");
     if (!prefix.empty() && key == "MemFree")
       text += fmt::format("{}{:<15} {:>8} kB\n", prefix, "MemUsed:", 0);
   }
@@ -117,7 +123,8 @@ std::string mask_ranges(const Mask& mask)
 MachineFiles::MachineFiles(std::string folder, const platform::Node& node, const std::string& hosts)
     : folder_(std::move(folder)), cores_(node.cores), sockets_(node.sockets), memory_(node.memory), hosts_(hosts)
 {
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n";
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology "
+                     "version=\"2.0\">\n";
   const auto sets = [](const Mask& cpus, const Mask& nodes) {
     const std::string c = words(cpus, "0x");
     const std::string n = words(nodes, "0x");
@@ -126,10 +133,11 @@ MachineFiles::MachineFiles(std::string folder, const platform::Node& node, const
   const Mask all(cores_, true);
   const Mask all_nodes(sockets_, true);
   unsigned id = 0;
-  text += fmt::format("<object type=\"Machine\" os_index=\"0\" {} allowed_cpuset=\"{}\" allowed_nodeset=\"{}\" gp_index=\"{}\">\n"
-                      "<info name=\"Backend\" value=\"Linux\"/>\n<info name=\"OSName\" value=\"Linux\"/>\n"
-                      "<info name=\"Architecture\" value=\"x86_64\"/>\n",
-                      sets(all, all_nodes), words(all, "0x"), words(all_nodes, "0x"), ++id);
+  text += fmt::format(
+      "<object type=\"Machine\" os_index=\"0\" {} allowed_cpuset=\"{}\" allowed_nodeset=\"{}\" gp_index=\"{}\">\n"
+      "<info name=\"Backend\" value=\"Linux\"/>\n<info name=\"OSName\" value=\"Linux\"/>\n"
+      "<info name=\"Architecture\" value=\"x86_64\"/>\n",
+      sets(all, all_nodes), words(all, "0x"), words(all_nodes, "0x"), ++id);
   for (unsigned socket = 0; socket < sockets_; ++socket) {
     const Mask cpus = cores_of(socket);
     const Mask node_set = one(socket, sockets_);
@@ -148,13 +156,15 @@ MachineFiles::MachineFiles(std::string folder, const platform::Node& node, const
         id += 2;
       }
     if (socket == 0) // where the NIC is
-      text += fmt::format("<object type=\"Bridge\" gp_index=\"{}\" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"0000:[00-00]\">"
-                        "<object type=\"PCIDev\" gp_index=\"{}\" pci_busid=\"0000:00:01.0\" pci_type=\"0280 [119f:1121] [119f:1121] 00\" "
-                        "pci_link_speed=\"0.000000\">"
-                        "<object type=\"OSDev\" gp_index=\"{}\" name=\"bxi0\" osdev_type=\"2\"/>"
-                        "<object type=\"OSDev\" gp_index=\"{}\" subtype=\"BXI\" name=\"bxi0\" osdev_type=\"3\"/>"
-                        "</object></object>\n",
-                        id + 1, id + 2, id + 3, id + 4);
+      text += fmt::format(
+          "<object type=\"Bridge\" gp_index=\"{}\" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"0000:[00-00]\">"
+          "<object type=\"PCIDev\" gp_index=\"{}\" pci_busid=\"0000:00:01.0\" pci_type=\"0280 [119f:1121] [119f:1121] "
+          "00\" "
+          "pci_link_speed=\"0.000000\">"
+          "<object type=\"OSDev\" gp_index=\"{}\" name=\"bxi0\" osdev_type=\"2\"/>"
+          "<object type=\"OSDev\" gp_index=\"{}\" subtype=\"BXI\" name=\"bxi0\" osdev_type=\"3\"/>"
+          "</object></object>\n",
+          id + 1, id + 2, id + 3, id + 4);
     id += 4;
     text += "</object>\n";
   }
@@ -256,7 +266,8 @@ void MachineFiles::make_memory_nodes()
     files.write(own / "cpumap", mask_words(cpus) + "\n");
     files.write(own / "cpulist", mask_ranges(cpus) + "\n");
     files.write(own / "meminfo", memory_text(memory_ / sockets_, fmt::format("Node {} ", socket)));
-    files.write(own / "numastat", "numa_hit 0\nnuma_miss 0\nnuma_foreign 0\ninterleave_hit 0\nlocal_node 0\nother_node 0\n");
+    files.write(own / "numastat",
+                "numa_hit 0\nnuma_miss 0\nnuma_foreign 0\ninterleave_hit 0\nlocal_node 0\nother_node 0\n");
     std::string distances;
     for (unsigned other = 0; other < sockets_; ++other) // as ACPI has them where the firmware says nothing
       distances += fmt::format("{}{}", other == 0 ? "" : " ", other == socket ? 10 : 20);

@@ -61,10 +61,11 @@ void link(const fs::path& path, const std::string& target)
 
 std::string network_devices()
 {
-  constexpr const char* counters =
-      "       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n";
+  constexpr const char* counters = "       0       0    0    0    0     0          0         0        0       0    0   "
+                                   " 0    0     0       0          0\n";
   return fmt::format("Inter-|   Receive                                                |  Transmit\n"
-                     " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"
+                     " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop "
+                     "fifo colls carrier compressed\n"
                      "    lo:{0}  bxi0:{0}",
                      counters);
 }
@@ -135,7 +136,9 @@ std::string statistics(const Rank& rank)
 
 } // namespace
 
-NodeFiles::NodeFiles(Job& job, std::string folder) : job_(job), folder_(std::move(folder)) {}
+NodeFiles::NodeFiles(Job& job, std::string folder) : job_(job), folder_(std::move(folder))
+{
+}
 
 std::string NodeFiles::session(std::uint32_t node)
 {
@@ -152,15 +155,16 @@ MachineFiles& NodeFiles::machine(std::uint32_t node)
     hosts_ = "127.0.0.1\tlocalhost\n";
     for (std::uint32_t other = 0; other < plan.platform->node_count(); ++other) {
       const std::uint32_t address = sockets::host_of(other);
-      hosts_ += fmt::format("{}.{}.{}.{}\t{}\n", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff, address & 0xff,
-                            plan.placement.hostnames[other]);
+      hosts_ += fmt::format("{}.{}.{}.{}\t{}\n", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
+                            address & 0xff, plan.placement.hostnames[other]);
     }
   }
   const platform::Node& wanted = plan.platform->node(node);
   for (const auto& kind : kinds_)
     if (kind->is_of(wanted))
       return *kind;
-  kinds_.push_back(std::make_unique<MachineFiles>(fmt::format("{}/machine/{}", folder_, kinds_.size()), wanted, hosts_));
+  kinds_.push_back(
+      std::make_unique<MachineFiles>(fmt::format("{}/machine/{}", folder_, kinds_.size()), wanted, hosts_));
   return *kinds_.back();
 }
 
@@ -193,7 +197,8 @@ void NodeFiles::make(const Rank& rank, std::string_view path)
   } else if (first("/proc/sys/kernel/hostname"))
     write_file(root / "proc/sys/kernel/hostname", fmt::format("{}\n", rank.gate.host_name));
   else if (first("/proc/sys/kernel/random/boot_id")) // by which UCX tells whether two processes run on one machine
-    write_file(root / "proc/sys/kernel/random/boot_id", fmt::format("{:08x}-0000-4000-8000-000000000000\n", sockets::host_of(rank.node)));
+    write_file(root / "proc/sys/kernel/random/boot_id",
+               fmt::format("{:08x}-0000-4000-8000-000000000000\n", sockets::host_of(rank.node)));
   else if (first("/etc/hostname"))
     write_file(root / "etc/hostname", fmt::format("{}\n", rank.gate.host_name));
   else if (first("/sys/block")) // no disk, and no limit of a control group
@@ -231,8 +236,10 @@ void NodeFiles::make_devices(const Rank& rank)
   write_file(nic / "resource", resources);
   machine(rank.node).make("/sys/devices/system/node");
   for (const auto& [name, of_node] : {std::pair{"local_cpus", "cpumap"}, {"local_cpulist", "cpulist"}})
-    write_file(nic / name, read_file(fmt::format("{}/sys/devices/system/node/node0/{}", machine(rank.node).folder(), of_node)));
-  write_file(nic / "uevent", fmt::format("PCI_CLASS=28000\nPCI_ID=119F:1121\nPCI_SUBSYS_ID=119F:1121\nPCI_SLOT_NAME={}\n", nic_slot));
+    write_file(nic / name,
+               read_file(fmt::format("{}/sys/devices/system/node/node0/{}", machine(rank.node).folder(), of_node)));
+  write_file(nic / "uevent",
+             fmt::format("PCI_CLASS=28000\nPCI_ID=119F:1121\nPCI_SUBSYS_ID=119F:1121\nPCI_SLOT_NAME={}\n", nic_slot));
   link(nic / "subsystem", "../../../bus/pci");
   link(root / "bus/pci/devices" / nic_slot, "../../../" + slot);
 
@@ -286,7 +293,8 @@ void NodeFiles::make_process(const Rank& rank, int pid)
   for (const auto& other : job_.ranks())
     if (other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended)
       make_process_files(rank.session_folder + "/files/proc", process_of(*other));
-  const fs::path self = fmt::format("{}/self/{}", rank.session_folder, pid); // where that process is led to by /proc/self
+  const fs::path self =
+      fmt::format("{}/self/{}", rank.session_folder, pid); // where that process is led to by /proc/self
   if (!fs::is_symlink(self))
     link(self, fmt::format("../files/proc/{}", pid));
 }

@@ -129,18 +129,19 @@ ProcessFacts process_of(const Rank& rank)
 {
   const auto cores = static_cast<std::size_t>(rank.gate.cores);
   const cell::Cells* cells = rank.job.cells();
-  ProcessFacts facts{.pid = rank.gate.pid,
-                     .parent = rank.gate.parent_pid,
-                     .session = rank.gate.parent_pid,
-                     .carrier = cells != nullptr ? cells->pid(rank.carrier) : getpid(),
-                     .program = rank.world.program_path,
-                     .argv = rank.world.argv,
-                     .environment = rank.world.environment,
-                     .folder = rank.job.plan().programs[rank.job.plan().program_of_rank[static_cast<std::size_t>(rank.index)]].folder,
-                     .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000,
-                     .cpu_ticks = rank.gate.clock.cpu_ps / ps_per_tick,
-                     .sockets = static_cast<unsigned>(rank.gate.sockets),
-                     .threads = {}};
+  ProcessFacts facts{
+      .pid = rank.gate.pid,
+      .parent = rank.gate.parent_pid,
+      .session = rank.gate.parent_pid,
+      .carrier = cells != nullptr ? cells->pid(rank.carrier) : getpid(),
+      .program = rank.world.program_path,
+      .argv = rank.world.argv,
+      .environment = rank.world.environment,
+      .folder = rank.job.plan().programs[rank.job.plan().program_of_rank[static_cast<std::size_t>(rank.index)]].folder,
+      .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000,
+      .cpu_ticks = rank.gate.clock.cpu_ps / ps_per_tick,
+      .sockets = static_cast<unsigned>(rank.gate.sockets),
+      .threads = {}};
   std::erase_if(facts.environment, [](const std::string& entry) {
     return entry.starts_with(UMW_GATE_VARIABLE) || entry.starts_with(UMW_THREAD_MULTIPLE_VARIABLE);
   });

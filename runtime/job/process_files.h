@@ -22,7 +22,7 @@ constexpr std::int64_t ps_per_tick = 10'000'000'000; // USER_HZ is 100
 struct ProcessFacts {
   struct Thread {
     int tid;
-    char state;                // R or S
+    char state;   // R or S
     Mask allowed; // cores
     unsigned core;
   };
@@ -33,11 +33,11 @@ struct ProcessFacts {
   std::string program;
   std::vector<std::string> argv;
   std::vector<std::string> environment;
-  std::string folder;           // working directory
-  std::int64_t started_ticks;   // after the node
-  std::int64_t cpu_ticks;       // it has computed
-  unsigned sockets;             // of the node
-  std::vector<Thread> threads;  // the first is the main one
+  std::string folder;          // working directory
+  std::int64_t started_ticks;  // after the node
+  std::int64_t cpu_ticks;      // it has computed
+  unsigned sockets;            // of the node
+  std::vector<Thread> threads; // the first is the main one
 };
 
 // The process that `path` is about, "/proc/1000" or below; 0: none.

@@ -28,10 +28,12 @@ void SocketHost::backlog_changed(std::uint32_t index, int by)
 
 void SocketHost::outside_refused(std::uint32_t index, std::uint32_t host)
 {
-  job_.warn(*job_.ranks()[index],
-            fmt::format("socket to {}.{}.{}.{}: expected an address of the simulated machine (10.0.0.1 and up, 127.0.0.1), refused "
-                        "(ENETUNREACH). Next step: name a simulated host, or start that peer as a rank of the run",
-                        host >> 24, host >> 16 & 0xff, host >> 8 & 0xff, host & 0xff));
+  job_.warn(
+      *job_.ranks()[index],
+      fmt::format(
+          "socket to {}.{}.{}.{}: expected an address of the simulated machine (10.0.0.1 and up, 127.0.0.1), refused "
+          "(ENETUNREACH). Next step: name a simulated host, or start that peer as a rank of the run",
+          host >> 24, host >> 16 & 0xff, host >> 8 & 0xff, host & 0xff));
 }
 
 } // namespace umwelt::job

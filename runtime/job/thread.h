@@ -61,11 +61,11 @@ struct Thread {
   engine::Place place;              // the core it is on, and those it may use
   const char* last_call = "start";
   PollState poll;
-  bool at_descriptor = false; // it waits for one
-  Pending pending;            // signals for this thread in particular
-  SignalSet blocked = 0;      // its signal mask
+  bool at_descriptor = false;         // it waits for one
+  Pending pending;                    // signals for this thread in particular
+  SignalSet blocked = 0;              // its signal mask
   std::uint64_t descriptors_seen = 0; // umw_gate::descriptor_news when it last looked at sockets
-  SignalSet waits_for = 0;    // what it waits for in sigwait
+  SignalSet waits_for = 0;            // what it waits for in sigwait
 
   // Lets a parked thread look again: what another has written reaches its core.
   struct LookAgain final : sim::Event {

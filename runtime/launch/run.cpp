@@ -102,8 +102,9 @@ job::Environment base_environment(const cli::AppContext& program, const Installa
 // Where Open MPI's library is among these; empty: it is not.
 fs::path open_mpi_of(const std::vector<loader::Library>& libraries)
 {
-  const auto found = std::find_if(libraries.begin(), libraries.end(),
-                                  [](const loader::Library& library) { return library.name.starts_with("libmpi.so."); });
+  const auto found = std::find_if(libraries.begin(), libraries.end(), [](const loader::Library& library) {
+    return library.name.starts_with("libmpi.so.");
+  });
   return found == libraries.end() ? fs::path() : fs::path(found->path);
 }
 
@@ -136,10 +137,13 @@ void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, st
     return name.starts_with("libmpi") || name.starts_with("libsma.") || name.starts_with("libportals.");
   });
   if (!other_mpi)
-    mpi = open_mpi_of(loader::libraries_of(installation.components / "mca_mtl_portals4.so", plan.program, plan.environment, plan.folder));
+    mpi = open_mpi_of(loader::libraries_of(installation.components / "mca_mtl_portals4.so", plan.program,
+                                           plan.environment, plan.folder));
   if (!mpi.empty())
     for (const auto& [name, value] :
-         cli::set_up_open_mpi({mca, cli::process_environment, options.programs[index].exports, mpi, installation.components}).variables)
+         cli::set_up_open_mpi(
+             {mca, cli::process_environment, options.programs[index].exports, mpi, installation.components})
+             .variables)
       job::set_variable(plan.environment, name, value);
   else
     for (const auto& [key, value] : mca)

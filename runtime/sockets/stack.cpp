@@ -263,10 +263,10 @@ int Stack::connect(Id id, Address address, std::size_t filled)
 Stack::Id Stack::accept(Id id, int fd)
 {
   Socket* listener = find(id);
-  const int refusal = listener == nullptr                                  ? EBADF
-                      : listener->state != Socket::State::listening        ? EINVAL
-                      : listener->waiting.empty()                          ? EAGAIN
-                                                                           : 0;
+  const int refusal = listener == nullptr                           ? EBADF
+                      : listener->state != Socket::State::listening ? EINVAL
+                      : listener->waiting.empty()                   ? EAGAIN
+                                                                    : 0;
   if (refusal != 0) {
     ::close(fd);
     return -refusal;
@@ -323,7 +323,9 @@ void Stack::close_all(std::uint32_t rank)
   std::sort(own.begin(), own.end());
   for (const Id id : own) {
     if (Socket* socket = find(id); socket != nullptr && socket->fd >= 0)
-      ::shutdown(socket->fd, SHUT_RD); // its own end may stay open in the process that carried it: what was written leaves, then the end
+      ::shutdown(
+          socket->fd,
+          SHUT_RD); // its own end may stay open in the process that carried it: what was written leaves, then the end
     close(id);
   }
 }
@@ -391,7 +393,8 @@ std::unique_ptr<Stack::Segment> Stack::segment_from(const Socket& socket, Addres
 
 void Stack::send(std::unique_ptr<Segment> segment)
 {
-  segment->payload = segment->bytes.size() + (segment->kind == Segment::Kind::datagram ? datagram_header : stream_header);
+  segment->payload =
+      segment->bytes.size() + (segment->kind == Segment::Kind::datagram ? datagram_header : stream_header);
   Segment& started = *segment;
   under_way_.emplace(&started, std::move(segment));
   model_->start(started);
@@ -581,7 +584,8 @@ void Stack::arrived_reset(const Segment& segment)
     erase(segment.to);
   else if (socket->type == Type::datagram) {
     socket->error = ECONNREFUSED;
-    ::send(socket->fd, "", 0, MSG_NOSIGNAL | MSG_DONTWAIT); // no datagram, which would have a head: the rank is to ask for the error
+    ::send(socket->fd, "", 0,
+           MSG_NOSIGNAL | MSG_DONTWAIT); // no datagram, which would have a head: the rank is to ask for the error
     host_.socket_changed(socket->rank);
   } else
     fail(*socket, socket->state == Socket::State::connecting ? ECONNREFUSED : ECONNRESET);
@@ -590,7 +594,8 @@ void Stack::arrived_reset(const Segment& segment)
 void Stack::arrived_in_stream(Segment& segment)
 {
   Socket* socket = find(segment.to);
-  if (socket == nullptr || socket->state != Socket::State::connected || (socket->closed && segment.kind == Segment::Kind::data)) {
+  if (socket == nullptr || socket->state != Socket::State::connected ||
+      (socket->closed && segment.kind == Segment::Kind::data)) {
     if (segment.kind == Segment::Kind::data)
       answer(segment, false, segment.to);
     else if (Socket* sender = find(segment.from))
@@ -693,7 +698,8 @@ void Stack::deliver(const Datagram& datagram, const Segment& segment)
       std::vector<char> bytes(sizeof head + datagram.bytes.size());
       std::memcpy(bytes.data(), &head, sizeof head);
       std::copy(datagram.bytes.begin(), datagram.bytes.end(), bytes.begin() + sizeof head);
-      if (::send(socket.fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) // else there is no room: it is lost
+      if (::send(socket.fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >=
+          0) // else there is no room: it is lost
         host_.socket_changed(socket.rank);
       return;
     }

@@ -77,9 +77,9 @@ struct Rank {
   std::vector<std::string> environment;
   std::vector<char*> envp; // the same as the C library of the rank has it: `environ` points here, so it lives as long
   std::string program_path;
-  std::string stub;               // of the program's private copy
-  loader::AddressRange linked_at; // where the program has to lie, if anywhere
-  std::shared_ptr<Folder> folder; // working directory; ranks that have not left it share one
+  std::string stub;                       // of the program's private copy
+  loader::AddressRange linked_at;         // where the program has to lie, if anywhere
+  std::shared_ptr<Folder> folder;         // working directory; ranks that have not left it share one
   mode_t file_mask = FileMask().before(); // umask(2)
 
   loader::Namespace objects;

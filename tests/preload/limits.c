@@ -20,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 static char folder[] = "/tmp/umwelt-limits-XXXXXX";
 
 static const char* below(const char* name)

@@ -86,7 +86,8 @@ static void topology(const char* how, int cores, double memory, const cpu_set_t*
     return;
   }
   expect("PUs of hwloc", hwloc_get_nbobjs_by_type(here, HWLOC_OBJ_PU), cores);
-  expect("NUMA nodes of hwloc", hwloc_get_nbobjs_by_type(here, HWLOC_OBJ_NUMANODE), numbered("/sys/devices/system/node", "node"));
+  expect("NUMA nodes of hwloc", hwloc_get_nbobjs_by_type(here, HWLOC_OBJ_NUMANODE),
+         numbered("/sys/devices/system/node", "node"));
   expect("memory of hwloc", (double)hwloc_get_root_obj(here)->total_memory / memory <= 1.1, 1);
   expect("this system", hwloc_topology_is_thissystem(here), 1);
   hwloc_cpuset_t bound = hwloc_bitmap_alloc();

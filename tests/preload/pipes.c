@@ -160,7 +160,8 @@ static socklen_t abstract(struct sockaddr_un* name, const char* text)
 {
   memset(name, 0, sizeof *name);
   name->sun_family = AF_UNIX;
-  const int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "%s-%d", text, where == folder ? (int)getpid() : 0);
+  const int length =
+      snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "%s-%d", text, where == folder ? (int)getpid() : 0);
   return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1) + (socklen_t)length;
 }
 
@@ -186,7 +187,8 @@ static int send_descriptor(int fd, int passed)
     char room[CMSG_SPACE(sizeof(int))];
     struct cmsghdr head;
   } control;
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
   memset(&control, 0, sizeof control);
   control.head = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
   memcpy(CMSG_DATA(&control.head), &passed, sizeof passed);
@@ -201,7 +203,8 @@ static int receive_descriptor(int fd)
     char room[CMSG_SPACE(sizeof(int))];
     struct cmsghdr head;
   } control;
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
   int passed = -1;
   if (recvmsg(fd, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
     memcpy(&passed, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof passed);
@@ -240,7 +243,8 @@ static void serve(struct server* server)
   struct sockaddr_un name = {0};
   socklen_t length = sizeof name;
   printf("getsockname %d", getsockname(listening, (struct sockaddr*)&name, &length));
-  printf(" %d %d\n", name.sun_path[0] == server->name.sun_path[0], strcmp(name.sun_path + 1, server->name.sun_path + 1) == 0);
+  printf(" %d %d\n", name.sun_path[0] == server->name.sun_path[0],
+         strcmp(name.sun_path + 1, server->name.sun_path + 1) == 0);
   say(listen(listening, 1));
   pthread_t thread;
   pthread_create(&thread, NULL, be_client, server);

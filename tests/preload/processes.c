@@ -89,7 +89,9 @@ static void look(const char* folder, const char* name, long pid, long parent, lo
   char stat_name[64], state;
   load(folder, "stat", text, sizeof text);
   expect("fields of stat",
-         sscanf(text, "%ld (%63[^)]) %c %ld %ld %ld", &stat_pid, stat_name, &state, &stat_parent, &stat_group, &stat_session), 6);
+         sscanf(text, "%ld (%63[^)]) %c %ld %ld %ld", &stat_pid, stat_name, &state, &stat_parent, &stat_group,
+                &stat_session),
+         6);
   expect("pid in stat", stat_pid, pid);
   expect("parent in stat", stat_parent, parent);
   expect("group in stat", stat_group, group);

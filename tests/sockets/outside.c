@@ -30,7 +30,8 @@ int main(void)
   CHECK(seconds_to("192.0.2.1", ENETUNREACH) < 1e-4);
   CHECK(seconds_to("192.0.2.1", ENETUNREACH) < 1e-4); // said once
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  const struct sockaddr_in away = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = inet_addr("192.0.2.1")};
+  const struct sockaddr_in away = {
+      .sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = inet_addr("192.0.2.1")};
   CHECK(sendto(fd, "x", 1, 0, (const struct sockaddr*)&away, sizeof away) == -1 && errno == ENETUNREACH);
   close(fd);
   CHECK(socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) == -1 && errno == EPERM);
@@ -39,7 +40,8 @@ int main(void)
   struct sockaddr_in peer = address_of("bxi1", 80);
   char text[64];
   CHECK(strcmp(inet_ntop(AF_INET, &peer.sin_addr, text, sizeof text), "10.0.0.2") == 0);
-  CHECK(getnameinfo((const struct sockaddr*)&peer, sizeof peer, text, sizeof text, NULL, 0, 0) == 0 && strcmp(text, "bxi1") == 0);
+  CHECK(getnameinfo((const struct sockaddr*)&peer, sizeof peer, text, sizeof text, NULL, 0, 0) == 0 &&
+        strcmp(text, "bxi1") == 0);
   const struct hostent* own = gethostbyname("bxi0");
   CHECK(own && own->h_length == 4 && memcmp(own->h_addr_list[0], "\12\0\0\1", 4) == 0);
   struct addrinfo* found;

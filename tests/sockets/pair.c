@@ -51,7 +51,8 @@ int main(int argc, char** argv)
     printf("[0] received %zu bytes, sum %lx\n", size, sum);
   else {
     printf("[1] sent %zu bytes\n", size);
-    fprintf(stderr, "latency %.3f us, bandwidth %.3f GB/s\n", (middle - begin) / rounds / 2 * 1e6, (double)size / (end - middle) * 1e-9);
+    fprintf(stderr, "latency %.3f us, bandwidth %.3f GB/s\n", (middle - begin) / rounds / 2 * 1e6,
+            (double)size / (end - middle) * 1e-9);
   }
   close(fd);
   return 0;

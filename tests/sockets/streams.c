@@ -279,7 +279,8 @@ static void waiting(void)
     FD_ZERO(&set);
     FD_SET(fd, &set);
     FD_SET(other, &set);
-    CHECK(select((fd > other ? fd : other) + 1, &set, NULL, NULL, NULL) == 1 && FD_ISSET(fd, &set) && !FD_ISSET(other, &set));
+    CHECK(select((fd > other ? fd : other) + 1, &set, NULL, NULL, NULL) == 1 && FD_ISSET(fd, &set) &&
+          !FD_ISSET(other, &set));
     wait_for(fd);
     const struct timeval limit = {0, 5000};
     CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0);
@@ -369,8 +370,14 @@ int main(int argc, char** argv)
   static const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"names", names},     {"pieces", pieces},       {"much", much},         {"ends", ends}, {"without waiting", without_waiting},
-               {"waiting", waiting}, {"as stream", as_stream}, {"refusals", refusals}};
+  } cases[] = {{"names", names},
+               {"pieces", pieces},
+               {"much", much},
+               {"ends", ends},
+               {"without waiting", without_waiting},
+               {"waiting", waiting},
+               {"as stream", as_stream},
+               {"refusals", refusals}};
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
     cases[i].run();
     if (own_rank() == 0)
