@@ -30,6 +30,7 @@
 #include "runtime/launch/wrappers.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
+#include "runtime/portals/fabric.h"
 #include "runtime/portals/message.h"
 #include "runtime/portals/process.h"
 #include "runtime/world/signals.h"
@@ -286,7 +287,11 @@ std::unique_ptr<observe::Trace> open_trace(const job::Plan& plan)
                           fmt::format("{}", options.trace_ranks.back()), "Ranks are counted from 0.");
   return std::make_unique<observe::Trace>(
       observe::TraceOptions{options.trace, *options.trace_format, options.trace_ranks}, std::move(world),
-      [](const net::Transfer& transfer) -> const void* { return static_cast<const portals::Leg&>(transfer).message; });
+      [](const net::Transfer& transfer) -> const void* {
+        const bool of_portals =
+            dynamic_cast<const portals::Fabric*>(transfer.client) != nullptr; // or a segment of a socket
+        return of_portals ? static_cast<const void*>(static_cast<const portals::Leg&>(transfer).message) : &transfer;
+      });
 }
 
 // The exit code: the job's, unless that says all went well and the trace is not whole.
