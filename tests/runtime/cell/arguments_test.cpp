@@ -50,6 +50,9 @@ const std::set<std::string> in_extents{
 // Pointers to one object of their type, in whatever call.
 const std::set<std::string> to_one_object{
     "const ptl_le_t* le",
+    "int* port",
+    "int64_t* type",
+    "uint32_t* host",
     "const ptl_md_t* md",
     "const ptl_me_t* me",
     "const ptl_ni_limits_t* desired",
