@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
+#include "preload/messages.h"
 #include "preload/paths.h"
 
 /* --- names ---------------------------------------------------------------------------------------------------------------------------- */
@@ -266,31 +267,7 @@ static void note_rights(const struct msghdr* message)
   }
 }
 
-#define most_parts 64
-
-/* The parts of `message` behind the first `done` bytes. */
-static size_t parts_behind(const struct msghdr* message, size_t done, struct iovec* parts)
-{
-  size_t count = 0;
-  for (size_t i = 0; i < message->msg_iovlen && count < most_parts; ++i) {
-    const struct iovec part = message->msg_iov[i];
-    if (done >= part.iov_len) {
-      done -= part.iov_len;
-      continue;
-    }
-    parts[count++] = (struct iovec){(char*)part.iov_base + done, part.iov_len - done};
-    done = 0;
-  }
-  return count;
-}
-
-static size_t size_of(const struct msghdr* message)
-{
-  size_t size = 0;
-  for (size_t i = 0; i < message->msg_iovlen; ++i)
-    size += message->msg_iov[i].iov_len;
-  return size;
-}
+enum { most_parts = 64 };
 
 static bool is_stream(int fd)
 {
@@ -322,7 +299,7 @@ ssize_t umw_local_send(int fd, const struct msghdr* message, int flags)
   }
   umw_clock_settle(0);
   const bool blocking = !is_nonblocking(fd) && !(flags & MSG_DONTWAIT);
-  const size_t size = size_of(message);
+  const size_t size = umw_message_size(message);
   const bool stream = is_stream(fd);
   int64_t deadline = -2; /* not known yet */
   size_t done = 0;
@@ -331,7 +308,7 @@ ssize_t umw_local_send(int fd, const struct msghdr* message, int flags)
     struct iovec parts[most_parts];
     const uint64_t seen = umw_gate->wakes;
     if (stream || whole.msg_iovlen <= most_parts) {
-      whole.msg_iovlen = parts_behind(message, done, parts);
+      whole.msg_iovlen = umw_message_rest(message, done, parts, most_parts);
       whole.msg_iov = parts;
     }
     n = UMW_REAL(sendmsg)(fd, &whole, flags | MSG_DONTWAIT);
@@ -368,7 +345,7 @@ ssize_t umw_local_receive(int fd, struct msghdr* message, int flags)
   umw_clock_settle(0);
   const bool blocking = !is_nonblocking(fd) && !(flags & MSG_DONTWAIT);
   const bool all = flags & MSG_WAITALL && !(flags & MSG_PEEK) && blocking && is_stream(fd);
-  const size_t size = size_of(message);
+  const size_t size = umw_message_size(message);
   int64_t deadline = -2;
   size_t done = 0;
   for (;;) {
@@ -378,7 +355,7 @@ ssize_t umw_local_receive(int fd, struct msghdr* message, int flags)
     once.msg_name = message->msg_name ? &name : NULL;
     once.msg_namelen = message->msg_name ? sizeof name : 0;
     if (all) {
-      once.msg_iovlen = parts_behind(message, done, parts);
+      once.msg_iovlen = umw_message_rest(message, done, parts, most_parts);
       once.msg_iov = parts;
     }
     const ssize_t n = UMW_REAL(recvmsg)(fd, &once, (flags & ~MSG_WAITALL) | MSG_DONTWAIT);

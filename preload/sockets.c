@@ -23,6 +23,7 @@
 #include "preload/descriptors.h"
 #include "preload/gate/datagram.h"
 #include "preload/local_sockets.h"
+#include "preload/messages.h"
 #include "preload/sockets.h"
 
 enum { most_parts = 64 };
@@ -319,40 +320,16 @@ static int broken(const struct umw_socket* socket)
   return fail(error != 0 ? error : EPIPE);
 }
 
-static size_t size_of(const struct msghdr* message)
-{
-  size_t size = 0;
-  for (size_t i = 0; i < message->msg_iovlen; ++i)
-    size += message->msg_iov[i].iov_len;
-  return size;
-}
-
-/* The parts of `message` behind the first `done` bytes. */
-static int parts_behind(const struct msghdr* message, size_t done, struct iovec* parts, int most)
-{
-  int count = 0;
-  for (size_t i = 0; i < message->msg_iovlen && count < most; ++i) {
-    const struct iovec part = message->msg_iov[i];
-    if (done >= part.iov_len) {
-      done -= part.iov_len;
-      continue;
-    }
-    parts[count++] = (struct iovec){(char*)part.iov_base + done, part.iov_len - done};
-    done = 0;
-  }
-  return count;
-}
-
 static ssize_t send_stream(int fd, struct umw_socket* socket, const struct msghdr* message, int flags)
 {
   if (!socket->connecting)
     return fail(ENOTCONN);
   const bool blocking = !socket->nonblocking && !(flags & MSG_DONTWAIT);
-  const size_t size = size_of(message);
+  const size_t size = umw_message_size(message);
   const int64_t deadline = deadline_after(socket->send_timeout);
   for (size_t done = 0;;) {
     struct iovec parts[most_parts];
-    const struct msghdr rest = {.msg_iov = parts, .msg_iovlen = (size_t)parts_behind(message, done, parts, most_parts)};
+    const struct msghdr rest = {.msg_iov = parts, .msg_iovlen = umw_message_rest(message, done, parts, most_parts)};
     const ssize_t n = size == 0 ? 0 : UMW_REAL(sendmsg)(fd, &rest, (flags & MSG_NOSIGNAL) | MSG_DONTWAIT);
     if (n < 0 && errno == EPIPE && done == 0)
       return broken(socket);
@@ -390,15 +367,15 @@ static ssize_t send_datagram(int fd, struct umw_socket* socket, const struct msg
     head.port = (uint16_t)port;
   } else if (!socket->connected)
     return fail(EDESTADDRREQ);
-  const size_t size = size_of(message);
+  const size_t size = umw_message_size(message);
   if (size > UMW_LARGEST_DATAGRAM)
     return fail(EMSGSIZE);
   const int earlier = umw_socket_error(socket->number); /* what became of one before, udp(7) */
   if (earlier != 0)
     return fail(earlier);
   struct iovec parts[most_parts + 1] = {{&head, sizeof head}};
-  const int count = parts_behind(message, 0, parts + 1, most_parts);
-  const struct msghdr whole = {.msg_iov = parts, .msg_iovlen = (size_t)count + 1};
+  const size_t count = umw_message_rest(message, 0, parts + 1, most_parts);
+  const struct msghdr whole = {.msg_iov = parts, .msg_iovlen = count + 1};
   for (;;) {
     const ssize_t n = UMW_REAL(sendmsg)(fd, &whole, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n >= 0) {
@@ -479,9 +456,9 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
 {
   umw_datagram_head head;
   struct iovec parts[most_parts + 1] = {{&head, sizeof head}};
-  const int first = socket->datagram ? 1 : 0;
-  const int count = parts_behind(message, done, parts + first, most_parts);
-  struct msghdr rest = {.msg_iov = parts, .msg_iovlen = (size_t)(count + first)};
+  const size_t first = socket->datagram ? 1 : 0;
+  const size_t count = umw_message_rest(message, done, parts + first, most_parts);
+  struct msghdr rest = {.msg_iov = parts, .msg_iovlen = count + first};
   umw_gate->descriptor_seen = umw_gate->descriptor_news;
   const ssize_t n = UMW_REAL(recvmsg)(fd, &rest, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
   if (n > 0)
@@ -504,7 +481,7 @@ ssize_t umw_socket_receive(int fd, struct umw_socket* socket, struct msghdr* mes
   if (!socket->datagram && !socket->connecting)
     return fail(ENOTCONN);
   const bool blocking = !socket->nonblocking && !(flags & MSG_DONTWAIT);
-  const size_t size = size_of(message);
+  const size_t size = umw_message_size(message);
   const int64_t deadline = deadline_after(socket->receive_timeout);
   if (!socket->datagram)
     message->msg_namelen = 0;
