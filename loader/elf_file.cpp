@@ -131,8 +131,6 @@ ElfFile inspect(const std::string& path)
       read_interpreter(elf.get(), segment, result);
     else if (segment.p_type == PT_DYNAMIC)
       result.dynamic = true;
-    else if (segment.p_type == PT_TLS && segment.p_align != 0)
-      result.tls_bytes = (segment.p_memsz + segment.p_align - 1) / segment.p_align * segment.p_align;
   }
   if (result.dynamic)
     read_dynamic(elf.get(), result);

@@ -25,8 +25,7 @@ struct ElfFile {
   bool dynamic = false;    // has PT_DYNAMIC
   bool pie = false;        // DF_1_PIE
   std::vector<std::string> needed;
-  std::uint64_t tls_bytes = 0; // PT_TLS, aligned
-  AddressRange image;          // what PT_LOAD segments cover, in whole pages, and what ld.so maps to align them
+  AddressRange image; // what PT_LOAD segments cover, in whole pages, and what ld.so maps to align them
 };
 
 // Never throws for odd content: what is not ELF or is damaged comes back as not_elf. Throws std::system_error if the file

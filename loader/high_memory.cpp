@@ -64,9 +64,11 @@ umw_high_memory make()
     if (base == MAP_FAILED)
       continue;
     const auto begin = reinterpret_cast<std::uintptr_t>(base);
-    // The kernel fills gaps above before it goes below.
+    // The kernel fills gaps above before it goes below. A large one tells that addresses are given out from below (valgrind, which
+    // needs it for itself).
     for (const Gap& gap : gaps_above(begin + bytes))
-      reserve(reinterpret_cast<void*>(gap.begin), gap.end - gap.begin, MAP_FIXED_NOREPLACE);
+      if (gap.end - gap.begin < least)
+        reserve(reinterpret_cast<void*>(gap.begin), gap.end - gap.begin, MAP_FIXED_NOREPLACE);
     return {begin, begin + bytes, 0, 0, 0, 0, -1};
   }
   return {0, 0, 0, 0, 0, 0, -1};

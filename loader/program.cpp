@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "loader/elf_file.h"
-#include "loader/tls_reserve.h"
 
 namespace umwelt::loader
 {
@@ -111,10 +110,6 @@ void check_kind(const std::string& path, const ElfFile& file)
     refuse(fmt::format("{}: expected a program for glibc (ld-linux-x86-64.so.2), found one for {}. Next step: build it "
                        "with the distribution's compiler",
                        path, file.interpreter));
-  if (file.tls_bytes > tls_reserve_bytes)
-    refuse(fmt::format("{}: expected at most {} bytes of thread-local variables in the program itself, found {}. Next "
-                       "step: allocate large per-thread data dynamically",
-                       path, tls_reserve_bytes, file.tls_bytes));
   struct stat status {
   };
   if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
@@ -249,6 +244,7 @@ Program find_program(const std::vector<std::string>& argv, const std::vector<std
   check_kind(program.path, file);
   if (file.kind == ElfFile::Kind::executable)
     program.linked_at = file.image;
+  program.interpreter = file.interpreter;
   program.path = fs::canonical(program.path);
   program.libraries = parse_list(program.path, list_libraries(program.path, file, environment, folder));
   return program;

@@ -32,6 +32,7 @@ struct Program {
   std::string path;               // absolute path of the ELF file that is loaded (of a script: its interpreter)
   std::vector<std::string> argv;  // complete, argv[0] as the program would see it
   std::vector<Library> libraries; // closure of DT_NEEDED in ld.so's order, without the vDSO and ld.so itself
+  std::string interpreter;        // its dynamic linker
   AddressRange linked_at;         // of a program that is not position-independent (ET_EXEC), else empty
   // Whether a process has room for one rank of it only.
   [[nodiscard]] bool fixed_address() const { return linked_at.end > linked_at.begin; }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "net_models/catalogue.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -29,26 +31,34 @@ std::unique_ptr<Model> make(const ModelContext& context, const Parameters& param
                                      read_parameters<ParameterType>(parameters, fmt::format("model {}", name)));
 }
 
+// Which of the platform's nic: properties a model takes.
+enum class NicProperties : std::uint8_t {
+  none,
+  known, // those it has; others belong to what it leaves out of the NIC
+  all,   // one it does not have is an error
+};
+
 struct Ready {
   const char* name;
   const char* summary;
   std::unique_ptr<Model> (*make)(const ModelContext&, const Parameters&, const char* name);
   std::vector<ParameterInfo> (*parameters)();
-  bool has_nic; // takes the platform's nic: properties
+  NicProperties takes;
 };
 
 constexpr std::array ready_models{
     Ready{"bxi",
           "BXI v2 NIC: command queues, PCI, packets, links, events, retransmission; calibrated on a real cluster",
-          make<BxiModel, BxiParameters>, list_parameters<BxiParameters>, true},
-    Ready{"flow", "SimGrid's fluid solver shares the platform's links between all messages under way",
-          make<FlowModel, FlowParameters>, list_parameters<FlowParameters>, false},
+          make<BxiModel, BxiParameters>, list_parameters<BxiParameters>, NicProperties::all},
+    Ready{"flow",
+          "SimGrid's fluid solver shares the links between all messages under way; around it the times of bxi's NIC",
+          make<FlowModel, FlowParameters>, list_parameters<FlowParameters>, NicProperties::known},
     Ready{"loggp", "LogGP: latency, overhead, gaps; contention at the NICs only", make<LogGPModel, LogGPParameters>,
-          list_parameters<LogGPParameters>, false},
+          list_parameters<LogGPParameters>, NicProperties::none},
     Ready{"piecewise", "the route's latency and bandwidth with factors per message size, as SMPI; no contention",
-          make<PiecewiseModel, PiecewiseParameters>, list_parameters<PiecewiseParameters>, false},
+          make<PiecewiseModel, PiecewiseParameters>, list_parameters<PiecewiseParameters>, NicProperties::none},
     Ready{"delay", "one latency and one bandwidth for every message; no contention", make<DelayModel, DelayParameters>,
-          list_parameters<DelayParameters>, false},
+          list_parameters<DelayParameters>, NicProperties::none},
 };
 
 std::vector<ModelEntry> make_entries()
@@ -60,11 +70,18 @@ std::vector<ModelEntry> make_entries()
 }
 
 // What the platform says of its NICs, overridden by what the user says.
-Parameters with_platform(const platform::Platform& platform, const Parameters& parameters)
+Parameters with_platform(const platform::Platform& platform, const Parameters& parameters, const Ready& model)
 {
+  if (model.takes == NicProperties::none)
+    return parameters;
+  const std::vector<ParameterInfo> own = model.parameters();
+  const auto known = [&own](const std::string& key) {
+    return std::any_of(own.begin(), own.end(), [&key](const ParameterInfo& info) { return info.key == key; });
+  };
   Parameters all;
   for (const auto& [key, value] : platform.nic_properties())
-    all.set(key, value, fmt::format("platform {}, property nic:{}", platform.name(), key));
+    if (model.takes == NicProperties::all || known(key))
+      all.set(key, value, fmt::format("platform {}, property nic:{}", platform.name(), key));
   for (const auto& [key, value] : parameters.values())
     all.set(key, value.text, value.origin);
   return all;
@@ -90,7 +107,7 @@ std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& con
   std::vector<std::string> names;
   for (const Ready& ready : ready_models) {
     if (name == ready.name)
-      return ready.make(context, ready.has_nic ? with_platform(context.platform, parameters) : parameters, ready.name);
+      return ready.make(context, with_platform(context.platform, parameters, ready), ready.name);
     names.emplace_back(ready.name);
   }
   const std::string_view guess = nearest(name, names);

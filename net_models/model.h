@@ -137,6 +137,7 @@ public:
   // `limit`; a completion becomes an event of the timeline, and the answer is true: look at the timeline again. False: nothing
   // happens before `limit`. Called on the own stack of the SimGrid actor the engine runs in; events may fire on any stack.
   [[nodiscard]] virtual bool external_pending() const { return false; }
+  [[nodiscard]] virtual bool has_external() const { return false; } // whether it ever has any
   virtual bool advance_external(SimTime limit)
   {
     (void)limit;

@@ -62,10 +62,17 @@ void umw_note_opened(int fd)
 
 void umw_note_foreign(void)
 {
-  enum { most_at_start = 4096 };
+  enum { most_at_start = 4096, at_once = 256 };
   const int error = errno;
-  for (int fd = 3; fd < most_at_start; ++fd)
-    foreign[fd] = fd != umw_gate->pmi_fd && UMW_REAL(fcntl)(fd, F_GETFD) >= 0;
+  for (int begin = 0; begin < most_at_start; begin += at_once) {
+    struct pollfd descriptors[at_once];
+    for (int i = 0; i < at_once; ++i)
+      descriptors[i] = (struct pollfd){.fd = begin + i};
+    const bool known = UMW_REAL(poll)(descriptors, at_once, 0) >= 0;
+    for (int i = 0; i < at_once; ++i)
+      foreign[begin + i] =
+          begin + i > 2 && begin + i != umw_gate->pmi_fd && known && !(descriptors[i].revents & POLLNVAL);
+  }
   errno = error;
 }
 

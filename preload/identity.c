@@ -22,8 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/elf_view.h"
-
 /* The process is one of several ranks, so what a rank sets can only be remembered. */
 UMW_PUBLIC int personality(unsigned long persona)
 {
@@ -77,19 +75,31 @@ UMW_PUBLIC pid_t gettid(void)
   return umw_gate ? umw_gate->tid : UMW_REAL(gettid)();
 }
 
+/* Which core a burst was on is decided when it becomes simulated time. */
+static int core(void)
+{
+  const struct umw_clock* clock = &umw_gate->clock;
+  const double longest = 1e6; /* ps that one may still move before it has begun */
+  if (clock->ps_per_tick > 0 &&
+      (double)(int64_t)(__builtin_ia32_rdtsc() - clock->burst_start) * clock->ps_per_tick > longest)
+    umw_clock_settle(0);
+  return umw_gate->core;
+}
+
 UMW_PUBLIC int sched_getcpu(void)
 {
-  return umw_gate ? umw_gate->core : UMW_REAL(sched_getcpu)();
+  return umw_gate ? core() : UMW_REAL(sched_getcpu)();
 }
 
 UMW_PUBLIC int getcpu(unsigned* cpu, unsigned* numa_node)
 {
   if (!umw_gate)
     return UMW_REAL(getcpu)(cpu, numa_node);
+  const int now = core();
   if (cpu)
-    *cpu = (unsigned)umw_gate->core;
+    *cpu = (unsigned)now;
   if (numa_node) /* as in runtime/job/machine_files.h */
-    *numa_node = (unsigned)((int64_t)umw_gate->core * umw_gate->sockets / umw_gate->cores);
+    *numa_node = (unsigned)((int64_t)now * umw_gate->sockets / umw_gate->cores);
   return 0;
 }
 
@@ -275,17 +285,14 @@ UMW_PUBLIC unsigned long getauxval(unsigned long type)
 {
   if (!umw_gate)
     return UMW_REAL(getauxval)(type);
-  const struct link_map* program = umw_program_object();
-  const ElfW(Ehdr)* header = umw_elf_header(program);
   switch (type) {
   case AT_EXECFN:
     return (unsigned long)umw_gate->program;
-  case AT_ENTRY:
-    return program->l_addr + header->e_entry;
-  case AT_PHDR:
-    return (unsigned long)umw_program_headers(header);
-  case AT_PHNUM:
-    return header->e_phnum;
+  case AT_BASE: /* 0, for it was executed as a program */
+    return _r_debug.r_ldbase;
+  case UMW_GATE_AUXV:
+    errno = ENOENT;
+    return 0;
   case AT_RANDOM: {
     static unsigned char bytes[16];
     static bool filled;

@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "preload/node_memory.h"
 
@@ -179,6 +180,56 @@ static int advise(void* address, size_t size, int advice)
 UMW_PUBLIC int madvise(void* address, size_t size, int advice)
 {
   return advise(address, size, advice);
+}
+
+/* --- the break: a process has one, so each rank has a range of its own ------------------------------------------------ */
+
+static struct {
+  uintptr_t begin, now, end;
+} data;
+
+static bool begin_data(void)
+{
+  const size_t most = (size_t)16 << 30; /* addresses; pages come when they are touched */
+  for (size_t size = most; !data.begin && size >= (size_t)64 << 20; size /= 4) {
+    void* place = UMW_REAL(mmap)(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED)
+      continue;
+    data.begin = data.now = (uintptr_t)place;
+    data.end = data.begin + size;
+  }
+  return data.begin != 0;
+}
+
+UMW_PUBLIC int brk(void* address)
+{
+  if (!umw_gate)
+    return UMW_REAL(brk)(address);
+  const uintptr_t wanted = (uintptr_t)address;
+  if (!begin_data() || wanted < data.begin || wanted > data.end) {
+    errno = ENOMEM;
+    return -1;
+  }
+  const uintptr_t before = page_up(data.now), after = page_up(wanted);
+  if (after > before && UMW_REAL(mprotect)((void*)before, after - before, PROT_READ | PROT_WRITE) != 0)
+    return -1;
+  if (after < before && UMW_REAL(mmap)((void*)after, before - after, PROT_NONE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return -1;
+  data.now = wanted;
+  return 0;
+}
+
+UMW_PUBLIC void* sbrk(intptr_t increment)
+{
+  if (!umw_gate)
+    return UMW_REAL(sbrk)(increment);
+  if (!begin_data()) {
+    errno = ENOMEM;
+    return (void*)-1;
+  }
+  const uintptr_t before = data.now;
+  return increment == 0 || brk((void*)(before + (uintptr_t)increment)) == 0 ? (void*)before : (void*)-1;
 }
 
 /* A mapping of the file that grows would show what lies behind it in the file: it is copied instead. */

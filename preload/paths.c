@@ -43,6 +43,9 @@ static struct tree trees[] = {
     {"/proc/net", session_files, NULL, once},
     {"/proc/sys/kernel/hostname", session_files, NULL, once},
     {"/proc/sys/kernel/random/boot_id", session_files, NULL, once},
+    {"/sys/devices/system/cpu/online", machine_files, NULL, once},
+    {"/sys/devices/system/cpu/possible", machine_files, NULL, once},
+    {"/sys/devices/system/cpu/present", machine_files, NULL, once},
     {"/sys/devices/system/cpu", machine_files, NULL, once},
     {"/sys/devices/system/node", machine_files, NULL, once},
     {"/sys/devices", session_files, NULL, once, .links = true},
@@ -132,6 +135,14 @@ static bool is_thread(long tid)
   return tid == umw_gate->pid || tid >= UMW_FIRST_THREAD_ID;
 }
 
+/* The runtime is told. */
+static __attribute__((noinline)) void name_own(const char* rest)
+{
+  char path[PATH_MAX + 32];
+  snprintf(path, sizeof path, "/proc/%d%s", umw_gate->pid, rest);
+  umw_node_file(path);
+}
+
 /* `rest`: what follows the rank's own folder below /proc, "" or "/...". */
 static const char* own_process(const char* rest, struct umw_path* room)
 {
@@ -155,7 +166,7 @@ static const char* own_process(const char* rest, struct umw_path* room)
   if (machines)
     return fill(room, "/proc/self", machines, "", "");
   snprintf(pid, sizeof pid, "/proc/%d", umw_gate->pid);
-  umw_node_file(pid);
+  name_own(rest);
   return fill(room, umw_gate->session_folder, "/files", pid, rest);
 }
 

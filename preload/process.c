@@ -76,7 +76,9 @@ UMW_PUBLIC pid_t fork(void)
   if (pipe2(ready, O_CLOEXEC) != 0)
     return -1;
   umw_unshare_memory();
+  umw_gate->uncut = 1; /* as in threads.c, make_control_block */
   const pid_t child = UMW_REAL(fork)();
+  umw_gate->uncut = 0;
   const int error = errno;
   if (child == 0) {
     const struct rlimit limit = {umw_gate->descriptors_soft, umw_gate->descriptors_hard};

@@ -73,20 +73,9 @@ int64_t umw_cpu_ps(const void* caller);
 /* mpi_threads.c: "NAME=value;NAME=;...", from the environment */
 extern char* umw_thread_multiple_settings;
 
-/* start.c */
-struct link_map;
-struct link_map* umw_first_object(void);   /* head of the namespace's list: the stub */
-struct link_map* umw_program_object(void); /* the program, next to it */
-void umw_run_preinit(struct link_map* program, int argc, char** argv, char** envp);
-void umw_run_destructors(void);
-
-/* loading.c: what a library has under this name, also one that was opened later than the program (mpi4py), out of RTLD_NEXT's
+/* start.c: what a library has under this name, also one that was opened later than the program (mpi4py), out of RTLD_NEXT's
  * sight; null if it is not loaded. `library` is how the name of its file begins. */
 void* umw_symbol_of(const char* library, const char* name);
-
-/* copy_relocations.c, program_tls.c */
-void umw_copy_relocations(struct link_map* program);
-void umw_load_program_tls(struct link_map* program);
 
 /* threads.c: runs a function so that pthread_exit and cancellation can unwind its stack; then the result is result()'s */
 void* umw_run_unwindable(void* (*start)(void*), void* argument, void* (*result)(void));

@@ -182,13 +182,13 @@ static bool deliver(int number, siginfo_t* info, void* context, uint64_t* mask, 
   if (stack_used_up && (!(action.sa_flags & SA_ONSTACK) || alternate_stack.ss_flags & SS_DISABLE))
     return false;
   const uint64_t before = *mask;
-  const uint64_t last_crossing = umw_gate->clock.burst_start;
+  const uint64_t crossings = umw_gate->crossings;
   const struct fault outer = fault;
   *mask = begin_handler(&action, number, before);
   fault = (struct fault){number, info, context};
   call(&action, number, info, context);
   *mask = before;
-  if (umw_gate->clock.burst_start != last_crossing)
+  if (umw_gate->crossings != crossings)
     umw_signal_mask(SIG_BLOCK, NULL, NULL); /* what it has raised is acted upon on the way back */
   fault = outer;
   return true;

@@ -1,41 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Beginning and end of a rank inside its namespace.
+ * Beginning and end of a rank.
  *
- * The shim is linked with -z initfirst: its constructor runs before every other one of the namespace, when all objects are
- * mapped and relocated but none is initialised. It finds the gate, mends what ld.so does only for a process's main
- * program (copy relocations, local-exec TLS) and registers the very first exit handler. As handlers run last to first,
- * everything that ends the program through the C library, exit() inside err() or the return of main, ends in that handler,
- * and from there in the runtime; exit() itself needs no wrapper. The program then starts at its ELF entry point,
- * whose _start calls __libc_start_main: the one below.
+ * The rank's own ld.so has mapped and relocated everything, in a thread of its own (loader/parked_thread.h). The shim is linked with
+ * -z initfirst: its constructors run before every other one. The first of them finds the gate and hands over: it returns in the
+ * thread that carries the rank, and the other one sleeps for ever. It then registers the very first exit handler. As handlers run
+ * last to first, everything that ends the program through the C library, exit() inside err() or the return of main, ends in
+ * that handler, and from there in the runtime; exit() itself needs no wrapper.
  */
-#include "preload/elf_view.h"
 #include "preload/shim.h"
 
+#include <link.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "preload/descriptors.h"
 
 struct umw_gate* umw_gate;
-
-struct link_map* umw_first_object(void)
-{
-  Dl_info info;
-  struct link_map* object = NULL;
-  if (!dladdr1(__extension__(void*) umw_first_object, &info, (void**)&object, RTLD_DL_LINKMAP))
-    return NULL;
-  while (object->l_prev)
-    object = object->l_prev;
-  return object;
-}
-
-struct link_map* umw_program_object(void)
-{
-  return umw_first_object()->l_next;
-}
 
 /* Value of a variable that the program is not to see; null if there is none. */
 static char* take_variable(char** envp, const char* name)
@@ -51,12 +36,73 @@ static char* take_variable(char** envp, const char* name)
   return NULL;
 }
 
-static void find_gate(char** envp)
+/* GLIBC_PRIVATE */
+void __libc_early_init(_Bool initial);
+
+/* A process has one break, and each C library remembers where it last put it: malloc must not use it. That of a dlmopen namespace does
+ * not, and this is how the C library knows that it is in one (glibc 2.32 to 2.41, elf/libc_early_init.c, malloc/arena.c). */
+static void leave_break_alone(void)
 {
-  const char* address = take_variable(envp, UMW_GATE_VARIABLE);
-  if (address)
-    umw_gate = (struct umw_gate*)strtoull(address, NULL, 16);
-  umw_thread_multiple_settings = take_variable(envp, UMW_THREAD_MULTIPLE_VARIABLE);
+  void (*early_init)(_Bool) = dlvsym(RTLD_DEFAULT, "__libc_early_init", "GLIBC_PRIVATE");
+  if (early_init)
+    early_init(false);
+}
+
+/* Returns in the thread that has waited for it, and not in this one, which no longer touches the stack. Offsets are checked below. */
+void umw_hand_over(struct umw_handover* to) __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+        ".globl umw_hand_over\n"
+        ".hidden umw_hand_over\n"
+        ".type umw_hand_over, @function\n"
+        "umw_hand_over:\n"
+        "  lea 8(%rsp), %rax\n"
+        "  mov %rax, 16(%rdi)\n"
+        "  mov (%rsp), %rax\n"
+        "  mov %rax, 24(%rdi)\n"
+        "  mov %rbx, 32(%rdi)\n"
+        "  mov %rbp, 40(%rdi)\n"
+        "  mov %r12, 48(%rdi)\n"
+        "  mov %r13, 56(%rdi)\n"
+        "  mov %r14, 64(%rdi)\n"
+        "  mov %r15, 72(%rdi)\n"
+        "  mov %fs:0, %rax\n" /* the TCB's first word is its own address */
+        "  mov %rax, 80(%rdi)\n"
+        "  mov %rdi, %rbx\n"
+        "  mov $2, %edi\n" /* SIG_SETMASK */
+        "  lea 88(%rbx), %rsi\n"
+        "  xor %edx, %edx\n"
+        "  mov $8, %r10d\n"
+        "  mov $14, %eax\n" /* rt_sigprocmask */
+        "  syscall\n"
+        "  movl $1, (%rbx)\n" /* UMW_HANDED_OVER */
+        "  mov %rbx, %rdi\n"
+        "  mov $1, %esi\n" /* FUTEX_WAKE */
+        "  mov $1, %edx\n"
+        "  mov $202, %eax\n" /* futex */
+        "  syscall\n"
+        "1:\n"
+        "  mov $34, %eax\n" /* pause */
+        "  syscall\n"
+        "  jmp 1b\n"
+        ".size umw_hand_over, . - umw_hand_over\n"
+        ".popsection\n");
+#define AT(member, offset) _Static_assert(offsetof(struct umw_handover, member) == (offset), #member)
+AT(state, 0);
+AT(stack, 16);
+AT(code, 24);
+AT(rbx, 32);
+AT(rbp, 40);
+AT(r12, 48);
+AT(r13, 56);
+AT(r14, 64);
+AT(r15, 72);
+AT(thread_pointer, 80);
+AT(all_signals, 88);
+_Static_assert(UMW_HANDED_OVER == 1, "in umw_hand_over");
+
+static int find_object(void* address, struct dl_find_object* object)
+{
+  return _dl_find_object(address, object);
 }
 
 static void end_of_rank(int status, void* unused)
@@ -64,42 +110,37 @@ static void end_of_rank(int status, void* unused)
   (void)unused;
   if (!umw_gate) /* a child made by fork(): let the C library go on */
     return;
-  umw_run_destructors();
   fflush(NULL);
   umw_release_robust_mutexes();
   umw_exit(status & 0xff, UMW_EXIT_NORMAL, NULL);
 }
 
-__attribute__((constructor)) static void start_of_namespace(int argc, char** argv, char** envp)
+/* Before the other constructors of the shim. */
+__attribute__((constructor(101))) static void start_of_rank(int argc, char** argv, char** envp)
 {
   (void)argc;
   (void)argv;
-  find_gate(envp);
-  if (!umw_gate)
+  struct umw_gate* gate = (struct umw_gate*)UMW_REAL(getauxval)(UMW_GATE_AUXV);
+  if (!gate)
     return;
-  if (umw_gate->version != UMW_GATE_VERSION || umw_gate->size != sizeof *umw_gate) {
+  if (gate->version != UMW_GATE_VERSION || gate->size != sizeof *gate) {
     static const char text[] = "umwelt: libumwelt-preload.so and the umwelt program are of different builds\n";
-    if (write(2, text, sizeof text - 1) < 0)
-      _exit(125);
-    _exit(125);
+    if (UMW_REAL(write)(2, text, sizeof text - 1) < 0)
+      UMW_REAL(_exit)(125);
+    UMW_REAL(_exit)(125);
   }
-  struct link_map* program = umw_program_object();
-  umw_copy_relocations(program);
-  umw_load_program_tls(program);
+  gate->find_object = find_object;
+  umw_hand_over(&gate->handover);
+  umw_gate = gate;
+  leave_break_alone();
+  umw_thread_multiple_settings = take_variable(envp, UMW_THREAD_MULTIPLE_VARIABLE);
   on_exit(end_of_rank, NULL);
   umw_standard_streams();
   umw_note_foreign();
   umw_offer_delivery();
 }
 
-void umw_run_preinit(struct link_map* program, int argc, char** argv, char** envp)
-{
-  typedef void (*preinit)(int, char**, char**);
-  const preinit* functions = umw_dynamic_address(program, DT_PREINIT_ARRAY);
-  const size_t count = umw_dynamic_value(program, DT_PREINIT_ARRAYSZ) / sizeof *functions;
-  for (size_t i = 0; functions && i < count; ++i)
-    functions[i](argc, argv, envp);
-}
+static int (*real_main)(int, char**, char**);
 
 struct main_call {
   int (*main)(int, char**, char**);
@@ -115,93 +156,43 @@ static void* call_main(void* argument)
   return NULL;
 }
 
-/* The constructors have already run (ld.so runs them for every object it loads), so `init` of binaries made for glibc
- * before 2.34 is not called: it would run them twice. */
+static int main_of_rank(int argc, char** argv, char** envp)
+{
+  (void)envp;
+  umw_started(0);
+  struct main_call call = {real_main, argc, argv, 0};
+  umw_run_unwindable(call_main, &call, umw_outlast_threads);
+  return call.status;
+}
+
+typedef int start_main(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void),
+                       void*);
+
+/* Of binaries made for glibc before 2.34 `init` runs the constructors. */
 UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(void),
                                  void (*fini)(void), void (*rtld_fini)(void), void* stack_end);
 UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(void),
                                  void (*fini)(void), void (*rtld_fini)(void), void* stack_end)
 {
-  (void)init;
-  (void)fini;
-  (void)rtld_fini;
-  (void)stack_end;
-  umw_run_preinit(umw_program_object(), argc, argv, environ);
-  umw_started(0);
-  struct main_call call = {main, argc, argv, 0};
-  umw_run_unwindable(call_main, &call, umw_outlast_threads);
-  exit(call.status);
+  start_main* real = UMW_REAL(__libc_start_main);
+  real_main = main;
+  return real(umw_gate ? main_of_rank : main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-/* --- destructors ---------------------------------------------------------------------------------------------------- */
+/* --- objects ------------------------------------------------------------------------------------------------------- */
 
-static const char* object_name(const struct link_map* object)
+void* umw_symbol_of(const char* library, const char* name)
 {
-  const char* names = umw_dynamic_address(object, DT_STRTAB);
-  const ElfW(Dyn)* entry = umw_dynamic(object, DT_SONAME);
-  return names && entry ? names + entry->d_un.d_val : object->l_name;
-}
-
-struct order {
-  struct link_map** objects;
-  bool* seen;
-  size_t count;
-  struct link_map** sorted; /* dependencies before those that need them: the order of initialisation */
-  size_t sorted_count;
-};
-
-static void visit(struct order* order, size_t index)
-{
-  if (order->seen[index])
-    return;
-  order->seen[index] = true;
-  const struct link_map* object = order->objects[index];
-  const char* names = umw_dynamic_address(object, DT_STRTAB);
-  for (const ElfW(Dyn)* entry = object->l_ld; names && entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_NEEDED)
-      for (size_t i = 0; i < order->count; ++i)
-        if (strcmp(object_name(order->objects[i]), names + entry->d_un.d_val) == 0)
-          visit(order, i);
-  order->sorted[order->sorted_count++] = order->objects[index];
-}
-
-static void run_destructors_of(const struct link_map* object)
-{
-  typedef void (*destructor)(void);
-  const destructor* functions = umw_dynamic_address(object, DT_FINI_ARRAY);
-  for (size_t i = umw_dynamic_value(object, DT_FINI_ARRAYSZ) / sizeof *functions; functions && i > 0; --i)
-    functions[i - 1]();
-  const ElfW(Dyn)* fini = umw_dynamic(object, DT_FINI);
-  if (fini) {
-    /* DT_FINI is not relocated by ld.so */
-    const destructor function = (destructor)(object->l_addr + fini->d_un.d_ptr);
-    function();
+  void* symbol = dlsym(RTLD_NEXT, name);
+  for (const struct link_map* object = _r_debug.r_map; object && !symbol; object = object->l_next) {
+    const char* slash = strrchr(object->l_name, '/');
+    if (!slash || strncmp(slash + 1, library, strlen(library)) != 0)
+      continue;
+    void* handle = dlopen(object->l_name, RTLD_NOW | RTLD_NOLOAD);
+    if (handle) {
+      symbol = dlsym(handle, name);
+      dlclose(handle);
+    }
   }
-}
-
-static bool keeps_running(const struct link_map* object)
-{
-  const char* name = object_name(object);
-  return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "ld-linux", 8) == 0;
-}
-
-/* What _dl_fini does for a process: destructors of every object, dependents first. */
-void umw_run_destructors(void)
-{
-  struct link_map* first = umw_first_object();
-  size_t count = 0;
-  for (struct link_map* object = first; object; object = object->l_next)
-    ++count;
-  struct order order = {calloc(count, sizeof(void*)), calloc(count, sizeof(bool)), count, calloc(count, sizeof(void*)),
-                        0};
-  if (!order.objects || !order.seen || !order.sorted)
-    return;
-  size_t index = 0;
-  for (struct link_map* object = first; object; object = object->l_next)
-    order.objects[index++] = object;
-  for (index = 0; index < count; ++index)
-    visit(&order, index);
-  for (index = order.sorted_count; index > 0; --index)
-    if (!keeps_running(order.sorted[index - 1]))
-      run_destructors_of(order.sorted[index - 1]);
+  return symbol;
 }

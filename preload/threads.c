@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -131,8 +132,7 @@ __attribute__((constructor)) static void note_main_thread(void)
     main_thread.kernel_tid = (uint32_t)umw_gate->kernel_tid;
 }
 
-/* GLIBC_PRIVATE, for threads the C library did not start: its character tables, and destructors of thread_local objects */
-void __ctype_init(void);
+/* GLIBC_PRIVATE: destructors of thread_local objects */
 void __call_tls_dtors(void);
 
 static _Thread_local struct thread* current_thread;
@@ -262,12 +262,67 @@ static void* result_of_exit(void)
 static void run_thread(void* argument)
 {
   struct thread* thread = argument;
-  umw_load_program_tls(umw_program_object());
-  __ctype_init();
   current_thread = thread;
   thread->id = pthread_self();
   thread->kernel_tid = (uint32_t)umw_gate->kernel_tid;
   end_of_thread(umw_run_unwindable(thread->start, thread->argument, result_of_exit));
+}
+
+/* Thread control blocks: of an OS thread that the C library has started and that sleeps for ever. It exists so that the C library has
+ * set up, and keeps up when libraries are loaded later, everything that hangs on %fs (stack guard, pthread keys, errno, every module's
+ * thread-local variables). */
+struct control_block {
+  uint64_t thread_pointer;
+  uint32_t kernel_tid, made;
+};
+
+/* The C library's own may have to be looked up, and who waits for this thread may hold ld.so's lock. */
+static long kernel(long number, const void* a, long b, long c)
+{
+  long result = number;
+  register long fourth __asm__("r10") = 0;
+  __asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(fourth) : "rcx", "r11", "memory");
+  return result;
+}
+
+static void* sleep_for_ever(void* argument)
+{
+  struct control_block* block = argument;
+  block->thread_pointer = (uint64_t)pthread_self();
+  block->kernel_tid = (uint32_t)kernel(SYS_gettid, NULL, 0, 0);
+  __atomic_store_n(&block->made, 1, __ATOMIC_RELEASE);
+  kernel(SYS_futex, &block->made, FUTEX_WAKE_PRIVATE, 1);
+  for (;;)
+    kernel(SYS_pause, NULL, 0, 0);
+  return NULL;
+}
+
+static struct control_block* spare; /* of a thread that was not to be */
+
+static int make_control_block(struct control_block* block)
+{
+  pthread_attr_t attributes;
+  pthread_t id;
+  sigset_t all;
+  size_t (*least)(const pthread_attr_t*) =
+      dlsym(RTLD_DEFAULT, "__pthread_get_minstack"); /* with thread-local storage */
+  const size_t little = 16 << 10;
+  sigfillset(&all); /* they are for the thread that runs the simulation */
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setsigmask_np(&attributes, &all);
+  if (least)
+    pthread_attr_setstacksize(&attributes, least(&attributes) + little);
+  int (*create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = UMW_REAL(pthread_create);
+  umw_burst_paused(1);
+  umw_gate->uncut = 1; /* a trap while the C library has all signals blocked would be the end */
+  const int error = create(&id, &attributes, sleep_for_ever, block);
+  umw_gate->uncut = 0;
+  pthread_attr_destroy(&attributes);
+  while (error == 0 && __atomic_load_n(&block->made, __ATOMIC_ACQUIRE) == 0)
+    kernel(SYS_futex, &block->made, FUTEX_WAIT_PRIVATE, 0);
+  umw_burst_paused(0);
+  return error;
 }
 
 UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*start)(void*), void* argument)
@@ -286,15 +341,24 @@ UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, v
     pthread_attr_getdetachstate(attributes, &state);
   }
   thread->detached = state == PTHREAD_CREATE_DETACHED;
-  uint64_t made = 0;
-  const int tid = umw_thread_create(run_thread, thread, stack_bytes, &made);
+  struct control_block* block = spare ? spare : calloc(1, sizeof *block);
+  spare = NULL;
+  int tid = !block ? -EAGAIN : block->made ? 0 : -make_control_block(block);
+  if (tid == 0)
+    tid = umw_thread_create(run_thread, thread, stack_bytes, block->thread_pointer, (int)block->kernel_tid);
   if (tid < 0) {
+    if (block && block->made)
+      spare = block;
+    else
+      free(block);
     free(thread);
     return -tid;
   }
+  const pthread_t made = (pthread_t)block->thread_pointer;
+  free(block);
   thread->tid = tid;
   ++threads_started;
-  thread->id = (pthread_t)made;
+  thread->id = made;
   thread->next = threads;
   threads = thread;
   *id = thread->id;

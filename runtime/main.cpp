@@ -25,6 +25,7 @@
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
 #include "runtime/launch/run.h"
+#include "runtime/world/signals.h"
 
 namespace
 {
@@ -87,9 +88,10 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
 
 int main(int argc, char** argv)
 {
+  world::Signals::tolerate_stray_traps();
   try {
     if (const auto again = launch::restarted())
-      launch::run(cli::parse_command(again->arguments).run, launch::unpack(again->findings), argv);
+      launch::run(cli::parse_command(again->arguments).run, launch::unpack(again->findings));
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     const std::vector<std::string> arguments = cli::command_words(argc > 0 ? argv[0] : "umwelt", given);
     return execute(cli::parse_command(arguments), arguments);

@@ -202,13 +202,8 @@ bool BxiModel::reads_payload(const Flight& flight) const
 {
   if (flight.payload <= parameters_.inline_max)
     return !is_response(flight.kind) && !flight.from_host && flight.payload > 0;
-  return is_response(flight.kind) || !flight.from_host || flight.retries > 0 || !stored_by_host(flight.payload);
-}
-
-// Inline or by programmed I/O: the host's stores cross PCI, the NIC need not read.
-bool BxiModel::stored_by_host(std::uint64_t payload) const
-{
-  return payload <= std::max(parameters_.inline_max, parameters_.pio_max);
+  return is_response(flight.kind) || !flight.from_host || flight.retries > 0 ||
+         !parameters_.stored_by_host(flight.payload);
 }
 
 // Whether the process's messages, and the responses to them, go over the service networks.
@@ -223,40 +218,11 @@ SimTime BxiModel::pci_time(std::uint64_t bytes) const
   return parameters_.pci ? sim::transfer_time(bytes, std::min(parameters_.pci_transfer, parameters_.pci_shared)) : 0;
 }
 
-// Pages beyond the reach of the NIC's translation cache evict each other and each costs a walk; large buffers are backed by huge
-// pages after the first few hundred kilobytes, which miss no more.
-SimTime BxiModel::stall(std::uint64_t bytes) const
-{
-  if (bytes <= parameters_.translation_reach)
-    return 0;
-  const std::uint64_t missing = std::min(bytes - parameters_.translation_reach, parameters_.translation_span);
-  return static_cast<SimTime>(missing / parameters_.page) * parameters_.page_miss;
-}
-
 // Events and responses that a delivery causes follow the payload on PCI and in the NIC; they do not wait until the
 // host could see it.
 SimTime BxiModel::cause() const
 {
   return std::min(cause_, context_.timeline.now());
-}
-
-std::uint64_t BxiModel::wire_bytes(std::uint64_t payload) const
-{
-  const std::uint64_t packets = (payload + parameters_.packet - 1) / parameters_.packet;
-  return parameters_.header + payload + packets * parameters_.packet_header;
-}
-
-SimTime BxiModel::issue_cost(const Transfer& transfer) const
-{
-  if (!transfer.from_host)
-    return 0;
-  const bool stored = stored_by_host(transfer.payload);
-  return parameters_.issue + (stored ? sim::transfer_time(transfer.payload, parameters_.pio_store) : 0);
-}
-
-SimTime BxiModel::take_cost(WriteKind kind) const
-{
-  return kind == WriteKind::full_event ? parameters_.take_event : parameters_.take_counter;
 }
 
 void BxiModel::schedule(Flight& flight, Stage stage, SimTime when)
@@ -319,7 +285,7 @@ bool BxiModel::start(Transfer& transfer)
   flight.retries = 0;
   flight.passage = {};
   flight.passage.route = &context_.platform.route(transfer.source, transfer.target);
-  flight.passage.bytes = wire_bytes(transfer.payload);
+  flight.passage.bytes = parameters_.wire_bytes(transfer.payload);
   flight.passage.one_packet = transfer.payload <= parameters_.packet;
   flight.flow = nullptr;
   flight.holds_slot = transfer.from_host;
@@ -327,7 +293,7 @@ bool BxiModel::start(Transfer& transfer)
 
   if (transfer.from_host) {
     ++queue.slots_used;
-    const bool stored = stored_by_host(transfer.payload);
+    const bool stored = parameters_.stored_by_host(transfer.payload);
     flight.command_at =
         context_.timeline.now() + parameters_.pci_latency + (stored ? pci_time(transfer.payload) : SimTime{0});
   } else {
@@ -488,7 +454,7 @@ void BxiModel::depart(Flight& flight)
   const SimTime now = context_.timeline.now();
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
   const bool loop = flight.source == flight.target;
-  const SimTime stalled = stall(flight.payload);
+  const SimTime stalled = parameters_.stall(flight.payload);
   const SimTime injection = instant ? 0 : loop ? pci_time(flight.payload) : fabric_.injection(passage);
 
   flight.sent_at = now;
@@ -802,7 +768,7 @@ void BxiModel::tell_departure(Flight& flight)
   if (first)
     flight.observed = context_.observer->started(*flight.transfer);
   if (first && flight.from_host && parameters_.pci) {
-    const bool stored = flight.payload > 0 && stored_by_host(flight.payload);
+    const bool stored = flight.payload > 0 && parameters_.stored_by_host(flight.payload);
     const SimTime written = flight.command_at - (stored ? pci_time(flight.payload) : SimTime{0});
     const SimTime issued = written - parameters_.pci_latency;
     tell(flight, StageKind::command, 0, issued, written);

@@ -23,8 +23,8 @@ public:
 
   [[nodiscard]] std::string_view name() const override { return "bxi"; }
   bool start(Transfer& transfer) override;
-  [[nodiscard]] SimTime issue_cost(const Transfer& transfer) const override;
-  [[nodiscard]] SimTime take_cost(WriteKind kind) const override;
+  [[nodiscard]] SimTime issue_cost(const Transfer& transfer) const override { return parameters_.issue_cost(transfer); }
+  [[nodiscard]] SimTime take_cost(WriteKind kind) const override { return parameters_.take_cost(kind); }
   void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) override;
 
   struct Statistics {
@@ -86,11 +86,9 @@ private:
   void schedule(Flight& flight, Stage stage, SimTime when);
   [[nodiscard]] bool keeps_buffer(const Flight& flight) const;
   [[nodiscard]] bool reads_payload(const Flight& flight) const;
-  [[nodiscard]] bool stored_by_host(std::uint64_t payload) const;
   [[nodiscard]] bool on_service(const Transfer& transfer) const;
   void read_service();
   [[nodiscard]] SimTime pci_time(std::uint64_t bytes) const;
-  [[nodiscard]] SimTime stall(std::uint64_t bytes) const;
   [[nodiscard]] SimTime cause() const;
 
   // For the observer; callers make sure that there is one.
@@ -102,7 +100,6 @@ private:
   void tell_message(const Flight& flight, SimTime end, StageOutcome outcome) const;
   [[gnu::cold]] void tell_acknowledgement(const Flight& flight, SimTime start, SimTime end, StageOutcome outcome) const;
 
-  [[nodiscard]] std::uint64_t wire_bytes(std::uint64_t payload) const;
   Credit& node_credit(const Flight& flight);
   Credit& process_credit(const Flight& flight);
 

@@ -10,10 +10,12 @@
 //   [guess] no measurement distinguishes it; a plausible value that does not matter for the fit
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "net_models/core/time.h"
+#include "net_models/model.h"
 
 namespace umwelt::net
 {
@@ -85,6 +87,39 @@ struct BxiParameters {
   std::string corrupt_on;
   std::string down;
   std::uint64_t seed = 1;
+
+  // ---- What follows from them, in every model of this NIC ----
+
+  // Inline or by programmed I/O: the host's stores cross PCI, the NIC need not read.
+  [[nodiscard]] bool stored_by_host(std::uint64_t payload) const { return payload <= std::max(inline_max, pio_max); }
+
+  [[nodiscard]] std::uint64_t wire_bytes(std::uint64_t payload) const
+  {
+    const std::uint64_t packets = (payload + packet - 1) / packet;
+    return header + payload + packets * packet_header;
+  }
+
+  // Pages beyond the reach of the NIC's translation cache evict each other and each costs a walk; large buffers are backed by huge
+  // pages after the first few hundred kilobytes, which miss no more.
+  [[nodiscard]] sim::SimTime stall(std::uint64_t bytes) const
+  {
+    if (bytes <= translation_reach)
+      return 0;
+    const std::uint64_t missing = std::min(bytes - translation_reach, translation_span);
+    return static_cast<sim::SimTime>(missing / page) * page_miss;
+  }
+
+  [[nodiscard]] sim::SimTime issue_cost(const Transfer& transfer) const
+  {
+    if (!transfer.from_host)
+      return 0;
+    return issue + (stored_by_host(transfer.payload) ? sim::transfer_time(transfer.payload, pio_store) : 0);
+  }
+
+  [[nodiscard]] sim::SimTime take_cost(WriteKind kind) const
+  {
+    return kind == WriteKind::full_event ? take_event : take_counter;
+  }
 
   template <class Visitor> void visit(Visitor& v)
   {

@@ -12,12 +12,6 @@ namespace
 constexpr std::size_t arity = 4;
 }
 
-void Timeline::place(std::size_t index, const Slot& slot)
-{
-  heap_[index] = slot;
-  slot.event->index_ = static_cast<std::uint32_t>(index);
-}
-
 void Timeline::sift_up(std::size_t index, const Slot& slot)
 {
   while (index > 0) {

@@ -69,7 +69,11 @@ private:
     Event* event;
   };
   static bool earlier(const Slot& a, const Slot& b) { return a.when != b.when ? a.when < b.when : a.order < b.order; }
-  void place(std::size_t index, const Slot& slot);
+  void place(std::size_t index, const Slot& slot)
+  {
+    heap_[index] = slot;
+    slot.event->index_ = static_cast<std::uint32_t>(index);
+  }
   void sift_up(std::size_t index, const Slot& slot);
   void sift_down(std::size_t index, const Slot& slot);
   void remove(std::size_t index);

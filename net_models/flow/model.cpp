@@ -2,7 +2,9 @@
 #include "net_models/flow/model.h"
 
 #include <algorithm>
+#include <stdexcept>
 
+#include <fmt/format.h>
 #include <simgrid/Exception.hpp>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
@@ -14,15 +16,43 @@ namespace umwelt::net
 
 FlowModel::FlowModel(const ModelContext& context, const FlowParameters& parameters)
     : context_(context), parameters_(parameters), writes_(context.platform.node_count()),
+      events_free_(context.platform.node_count()),
       epoch_(simgrid::s4u::Engine::get_clock() - sim::to_seconds(context.timeline.now()))
 {
+  const auto not_zero = [](const char* key, bool zero, const char* expected) {
+    if (zero)
+      throw std::invalid_argument(
+          fmt::format("parameter {} of model flow: expected {}, got 0. Correct the value.", key, expected));
+  };
+  not_zero("packet", parameters_.packet == 0, "at least 1");
+  not_zero("page", parameters_.page == 0, "at least 1");
+  not_zero("coding", parameters_.coding == 0, "a fraction above 0");
 }
 
 FlowModel::~FlowModel() = default;
 
-SimTime FlowModel::issue_cost(const Transfer& transfer) const
+// ---- Small rules, those of the bxi model ----
+
+bool FlowModel::reads_payload(const Transfer& transfer) const
 {
-  return transfer.from_host ? parameters_.issue : 0;
+  if (transfer.payload <= parameters_.inline_max)
+    return !is_response(transfer.kind) && !transfer.from_host && transfer.payload > 0;
+  return is_response(transfer.kind) || !transfer.from_host || !parameters_.stored_by_host(transfer.payload);
+}
+
+SimTime FlowModel::wire_time(std::uint64_t bytes, const platform::Route& route) const
+{
+  return sim::transfer_time(bytes, route.bandwidth * parameters_.coding);
+}
+
+SimTime FlowModel::pci_time(std::uint64_t bytes) const
+{
+  return sim::transfer_time(bytes, parameters_.pci_transfer);
+}
+
+SimTime FlowModel::cause() const
+{
+  return std::min(cause_, context_.timeline.now());
 }
 
 SimTime FlowModel::simgrid_now() const
@@ -36,6 +66,8 @@ void FlowModel::schedule(Flight& flight, Stage stage, SimTime when)
   context_.timeline.schedule(flight, when);
 }
 
+// ---- Sending ----
+
 bool FlowModel::start(Transfer& transfer)
 {
   Flight& flight = flights_.take();
@@ -43,9 +75,21 @@ bool FlowModel::start(Transfer& transfer)
   flight.transfer = &transfer;
   flight.header_told = false;
   flight.carried = false;
+  flight.source_told = false;
   transfer.state = &flight;
-  flight.started = context_.timeline.now();
-  schedule(flight, Stage::inject, context_.timeline.now() + parameters_.overhead);
+
+  SimTime ready = 0;
+  if (transfer.from_host)
+    ready = context_.timeline.now() + parameters_.pci_latency +
+            (parameters_.stored_by_host(transfer.payload) ? pci_time(transfer.payload) : SimTime{0});
+  else // a response goes out behind the events that were written before it
+    ready = std::max(cause(), is_response(transfer.kind) ? events_free_[transfer.source] : SimTime{0});
+  ready += transfer.kind == TransferKind::ack     ? parameters_.ack_time
+           : transfer.kind == TransferKind::reply ? parameters_.reply_time
+                                                  : parameters_.tx_time;
+  if (reads_payload(transfer))
+    ready += parameters_.pci_read + pci_time(std::min(transfer.payload, parameters_.pci_packet));
+  schedule(flight, Stage::inject, ready);
   return true;
 }
 
@@ -56,16 +100,15 @@ void FlowModel::advance(Flight& flight)
   case Stage::inject:
     return inject(flight);
   case Stage::header:
-    flight.header_told = true;
-    transfer.client->header_arrived(transfer);
-    if (flight.carried)
-      finish(flight);
-    return;
-  case Stage::done:
-    return finish(flight);
+    return match(flight);
+  case Stage::write:
+    return deliver(flight);
+  case Stage::acknowledged:
+    flights_.give(flight);
+    return transfer.client->source_read(transfer);
   case Stage::failed:
     if (context_.observer != nullptr) [[unlikely]]
-      tell(flight, StageOutcome::lost);
+      tell(flight, context_.timeline.now(), StageOutcome::lost);
     flights_.give(flight);
     return transfer.client->failed(transfer, TransferFailure::undeliverable);
   }
@@ -74,22 +117,37 @@ void FlowModel::advance(Flight& flight)
 void FlowModel::inject(Flight& flight)
 {
   Transfer& transfer = *flight.transfer;
-  const platform::Platform& platform = context_.platform;
-  const platform::Route& route = platform.route(transfer.source, transfer.target);
+  const platform::Route& route = context_.platform.route(transfer.source, transfer.target);
   const SimTime now = context_.timeline.now();
+  flight.sent = now;
 
-  const bool flows = transfer.payload > 0 && !route.links.empty();
-  flight.header_at = now + route.latency;
-  if (!flows) // a node's own copy is seen whole
-    flight.header_at += sim::transfer_time(transfer.payload, parameters_.loopback_bandwidth);
+  // The NIC looks at a packet when it has it whole.
+  const bool loop = route.links.empty();
+  const std::uint64_t wire = parameters_.wire_bytes(transfer.payload);
+  const bool one_packet = transfer.payload <= parameters_.packet;
+  const std::uint64_t first = one_packet ? wire : parameters_.packet + parameters_.packet_header;
+  SimTime header_at = now + parameters_.rx_time;
+  if (loop)
+    header_at += parameters_.loopback + pci_time(std::min(transfer.payload, parameters_.packet));
+  else
+    header_at += route.latency + wire_time(first, route);
   if (!is_response(transfer.kind) && !transfer.unordered) {
     SimTime& last = ordered_[static_cast<std::uint64_t>(transfer.initiator_process) << 32 | transfer.target_process];
-    flight.header_at = last = std::max(last, flight.header_at);
+    header_at = last = std::max(last, header_at);
   }
-  flight.carried = !flows;
-  if (flows)
+
+  if (transfer.payload > 0 && !loop) {
     waiting_.push_back(&flight);
-  schedule(flight, Stage::header, flight.header_at);
+  } else { // control packets take no bandwidth, and a node's own messages meet nobody
+    flight.carried = true;
+    flight.tail = now + (loop ? parameters_.loopback + pci_time(transfer.payload) + parameters_.stall(transfer.payload)
+                              : route.latency + wire_time(wire, route));
+  }
+  schedule(flight, Stage::header, header_at);
+  if (transfer.payload <= parameters_.inline_max) {
+    flight.source_told = true;
+    transfer.client->source_read(transfer);
+  }
 }
 
 // Events fire on whatever stack the engine is on, maybe a rank's; SimGrid may be entered from its actor's own stack only,
@@ -103,7 +161,12 @@ void FlowModel::begin_waiting()
     const Transfer& transfer = *flight->transfer;
     simgrid::s4u::CommPtr comm = simgrid::s4u::Comm::sendto_init(context_.platform.node(transfer.source).host,
                                                                  context_.platform.node(transfer.target).host);
-    comm->set_payload_size(transfer.payload)->start();
+    // SimGrid's links have their full rate: what coding takes of it are bytes here, and a stream that waits for its addresses
+    // keeps its share.
+    const double rate = context_.platform.route(transfer.source, transfer.target).bandwidth;
+    const double bytes = static_cast<double>(parameters_.wire_bytes(transfer.payload)) / parameters_.coding +
+                         sim::to_seconds(parameters_.stall(transfer.payload)) * rate;
+    comm->set_payload_size(static_cast<std::uint64_t>(bytes + 0.5))->start();
     running_.push_back(std::move(comm));
     running_flights_.push_back(flight);
   }
@@ -138,26 +201,73 @@ bool FlowModel::advance_external(SimTime limit)
   running_flights_.pop_back();
 
   // Solver and timeline round differently: never in the timeline's past.
-  const SimTime when = std::max(simgrid_now(), context_.timeline.now());
+  const SimTime left = std::max(simgrid_now(), context_.timeline.now());
+  if (failed) {
+    schedule(flight, Stage::failed, left);
+    return true;
+  }
   flight.carried = true;
-  if (failed)
-    schedule(flight, Stage::failed, when);
-  else if (flight.header_told)
-    schedule(flight, Stage::done, when);
+  flight.tail = left + context_.platform.route(flight.transfer->source, flight.transfer->target).latency;
+  if (flight.header_told)
+    write(flight);
   return true; // otherwise the header, kept back by earlier requests, brings the payload along
 }
 
-void FlowModel::finish(Flight& flight)
+// ---- Receiving ----
+
+void FlowModel::match(Flight& flight)
 {
   Transfer& transfer = *flight.transfer;
-  if (context_.observer != nullptr) [[unlikely]]
-    tell(flight, StageOutcome::done);
-  flights_.give(flight);
-  transfer.client->source_read(transfer);
-  transfer.client->delivered(transfer);
+  flight.header_told = true;
+  transfer.searched = 0;
+  transfer.client->header_arrived(transfer);
+  flight.matched = context_.timeline.now() + static_cast<SimTime>(transfer.searched) * parameters_.search;
+  if (flight.carried)
+    write(flight);
 }
 
-void FlowModel::tell(const Flight& flight, StageOutcome outcome) const
+// Header and last byte are there: the rest of the payload crosses PCI.
+void FlowModel::write(Flight& flight)
+{
+  const Transfer& transfer = *flight.transfer;
+  const std::uint64_t bytes = transfer.deposit;
+  flight.posted = flight.matched;
+  if (transfer.payload > 0)
+    flight.posted = std::max(flight.matched + pci_time(bytes),
+                             flight.tail + parameters_.rx_time + pci_time(std::min(bytes, parameters_.pci_packet)));
+  if (transfer.kind == TransferKind::atomic || transfer.kind == TransferKind::fetch_atomic)
+    flight.posted += parameters_.atomic_time;
+  const SimTime visible = flight.posted + (bytes > 0 ? parameters_.pci_latency : 0);
+  if (transfer.payload == 0 &&
+      visible == context_.timeline.now()) // never from advance_external(), where no client may run
+    return deliver(flight);
+  schedule(flight, Stage::write, visible);
+}
+
+void FlowModel::deliver(Flight& flight)
+{
+  Transfer& transfer = *flight.transfer;
+  TransferClient& client = *transfer.client;
+  if (context_.observer != nullptr) [[unlikely]]
+    tell(flight, flight.tail, StageOutcome::done);
+  if (!flight.source_told && !parameters_.e2e) {
+    flight.source_told = true;
+    client.source_read(transfer);
+  }
+  cause_ = flight.posted;
+  if (flight.source_told) {
+    flights_.give(flight);
+  } else { // the buffer is kept until the end-to-end acknowledgement is back
+    const platform::Route& back = context_.platform.route(transfer.target, transfer.source);
+    schedule(flight, Stage::acknowledged,
+             flight.posted + parameters_.ack_time + back.latency + wire_time(parameters_.header, back) +
+                 parameters_.rx_time);
+  }
+  client.delivered(transfer);
+  cause_ = sim::never;
+}
+
+void FlowModel::tell(const Flight& flight, SimTime end, StageOutcome outcome) const
 {
   const Transfer& transfer = *flight.transfer;
   context_.observer->stage({.kind = StageKind::message,
@@ -170,13 +280,17 @@ void FlowModel::tell(const Flight& flight, StageOutcome outcome) const
                             .initiator_process = transfer.initiator_process,
                             .target_process = transfer.target_process,
                             .bytes = transfer.payload,
-                            .start = flight.started,
-                            .end = context_.timeline.now()});
+                            .start = flight.sent,
+                            .end = end});
 }
 
-void FlowModel::write_to_host(NodeIndex node, WriteKind, HostWrite& write)
+// ---- Events ----
+
+void FlowModel::write_to_host(NodeIndex node, WriteKind kind, HostWrite& write)
 {
-  writes_[node].post(context_.timeline, context_.timeline.now(), write);
+  const SimTime gap = kind == WriteKind::full_event ? parameters_.event_gap : parameters_.counter_gap;
+  events_free_[node] = std::max(events_free_[node], cause()) + gap;
+  writes_[node].post(context_.timeline, events_free_[node] + parameters_.pci_latency, write);
 }
 
 } // namespace umwelt::net

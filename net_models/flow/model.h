@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Payload is carried by SimGrid's fluid solver: every link's bandwidth is shared by the flows on it, max-min fair. The
-// solver needs SimGrid's clock to move, so the engine's loop runs inside a SimGrid actor and lets us block there
-// (Model::advance_external). Fixed delays are timeline events, never flows.
+// What a message takes on the wire is carried by SimGrid's fluid solver: every link's bandwidth is shared by the flows on it,
+// max-min fair. The solver needs SimGrid's clock to move, so the engine's loop runs inside a SimGrid actor and lets us block
+// there (Model::advance_external). Fixed delays, those of the links included, are timeline events, never flows.
 #pragma once
 
 #include <unordered_map>
@@ -15,6 +15,11 @@
 #include "net_models/model.h"
 #include "net_models/observer.h"
 
+namespace umwelt::platform
+{
+struct Route;
+}
+
 namespace umwelt::net
 {
 
@@ -26,37 +31,52 @@ public:
 
   [[nodiscard]] std::string_view name() const override { return "flow"; }
   bool start(Transfer& transfer) override;
-  [[nodiscard]] SimTime issue_cost(const Transfer& transfer) const override;
+  [[nodiscard]] SimTime issue_cost(const Transfer& transfer) const override { return parameters_.issue_cost(transfer); }
+  [[nodiscard]] SimTime take_cost(WriteKind kind) const override { return parameters_.take_cost(kind); }
   void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) override;
   [[nodiscard]] bool external_pending() const override { return !running_.empty() || !waiting_.empty(); }
+  [[nodiscard]] bool has_external() const override { return true; }
   bool advance_external(SimTime limit) override;
 
 private:
-  enum class Stage : std::uint8_t { inject, header, done, failed };
+  enum class Stage : std::uint8_t { inject, header, write, acknowledged, failed };
   struct Flight final : TransferState, sim::Event {
     FlowModel* model = nullptr;
     Transfer* transfer = nullptr;
     Stage stage = Stage::inject;
     bool header_told = false;
-    bool carried = false; // the last byte is at the target
-    SimTime header_at = 0;
-    SimTime started = 0; // for the observer
+    bool carried = false; // `tail` is known
+    bool source_told = false;
+    SimTime matched = 0;
+    SimTime tail = 0;   // the last byte is in the target's NIC
+    SimTime posted = 0; // and was handed to its PCI
+    SimTime sent = 0;
     void fire() override { model->advance(*this); }
   };
 
   void advance(Flight& flight);
   void inject(Flight& flight);
+  void match(Flight& flight);
+  void write(Flight& flight);
+  void deliver(Flight& flight);
   void begin_waiting();
   void schedule(Flight& flight, Stage stage, SimTime when);
-  void finish(Flight& flight);
-  void tell(const Flight& flight, StageOutcome outcome) const;
+  void tell(const Flight& flight, SimTime end, StageOutcome outcome) const;
+
+  [[nodiscard]] SimTime wire_time(std::uint64_t bytes, const platform::Route& route) const;
+  [[nodiscard]] SimTime pci_time(std::uint64_t bytes) const;
+  [[nodiscard]] bool reads_payload(const Transfer& transfer) const;
+  [[nodiscard]] SimTime cause() const;
   [[nodiscard]] SimTime simgrid_now() const;
 
   ModelContext context_;
   FlowParameters parameters_;
   sim::Pool<Flight> flights_;
-  std::vector<HostWrites> writes_;                     // per node
-  double epoch_;                                       // SimGrid's clock (seconds) at date 0 of the timeline
+  std::vector<HostWrites> writes_;   // per node
+  std::vector<SimTime> events_free_; // its event engine, likewise
+  SimTime cause_ =
+      sim::never; // during delivered(): when the last byte was posted; events and responses follow from there
+  double epoch_;  // SimGrid's clock (seconds) at date 0 of the timeline
   std::unordered_map<std::uint64_t, SimTime> ordered_; // last header date per pair of processes
   std::vector<Flight*> waiting_;                       // to begin at the present date
   std::vector<simgrid::s4u::CommPtr> running_;         // in SimGrid, and

@@ -2,9 +2,8 @@
  *
  * The gate: the ABI between a rank's shim and the runtime. Plain C, no dependency, versioned.
  *
- * The runtime fills in one struct umw_gate per rank and hands its address to the shim in the environment variable
- * UMWELT_GATE, which the shim removes before the program can see it. A call is an operation number and the address
- * of its argument structure; the result comes back in the structure.
+ * The runtime fills in one struct umw_gate per rank and hands its address to the shim in the auxiliary vector. A call is an
+ * operation number and the address of its argument structure; the result comes back in the structure.
  */
 #pragma once
 
@@ -20,7 +19,7 @@ extern "C" {
 #endif
 
 #define UMW_GATE_VERSION 1u
-#define UMW_GATE_VARIABLE "UMWELT_GATE"
+#define UMW_GATE_AUXV 0x756d77                                /* a_type of the auxiliary vector, far from Linux' */
 #define UMW_THREAD_MULTIPLE_VARIABLE "UMWELT_THREAD_MULTIPLE" /* preload/mpi_threads.c; the shim removes it, too */
 #define UMW_HOST_NAME_MAX 64                                  /* HOST_NAME_MAX of Linux */
 
@@ -61,6 +60,9 @@ enum umw_op {
 
 /* Empty polls in a row that the shim answers before it crosses: more than an MPI library has event queues. */
 #define UMW_QUICK_POLLS 8
+
+/* Event queues are told apart by their handles' remainder. */
+#define UMW_QUEUE_SLOTS 16
 
 /* What the shim needs to answer clock reads by itself. The runtime writes it before a rank goes on; the shim adds to
  * debt_ps and looks. Simulated now of the rank =
@@ -120,6 +122,26 @@ struct umw_shared_range {
 };
 #define UMW_SHARED_RANGES 16
 
+enum umw_loading {
+  UMW_LOADING,
+  UMW_HANDED_OVER,
+  UMW_GAVE_UP,    /* ld.so has said why */
+  UMW_LINKER_DIED /* of a signal */
+};
+
+/* How the rank comes from the thread in which its dynamic linker begins to the one in which it lives (loader/parked_thread.h):
+ * what a function call keeps, as the shim's first initialiser found it. */
+struct umw_handover {
+  uint32_t state;     /* enum umw_loading; the runtime waits for it to change */
+  int32_t status;     /* exit status, signal */
+  int32_t kernel_tid; /* of the thread that sleeps from then on */
+  uint64_t stack, code, rbx, rbp, r12, r13, r14, r15;
+  uint64_t thread_pointer;
+  uint64_t all_signals; /* a mask */
+};
+
+struct dl_find_object;
+
 struct umw_gate {
   uint32_t version;
   uint32_t size; /* sizeof(struct umw_gate) of the runtime */
@@ -128,16 +150,18 @@ struct umw_gate {
   uint32_t signal_due; /* a signal waits to be acted upon before the running thread goes on */
   uint64_t blocked;    /* signal mask of the running thread */
   uint32_t running;    /* the program's constructors have run */
-  uint32_t loading;    /* the rank holds its process's loader lock */
-  uint32_t stays;     /* no other rank of the process may run in the thread's place during this call, unless it waits */
-  uint64_t activity;  /* grows whenever something of Portals that the rank can see has changed */
-  uint64_t wakes;     /* grows whenever a thread of the rank releases something another may wait for */
-  uint64_t releases;  /* grows whenever somebody releases something that lies in memory shared with other ranks */
-  uint32_t got_on;    /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
-  uint32_t alone;     /* no other thread of the rank runs, nor waits for anything but a descriptor */
-  uint64_t changes;   /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
-  int64_t ahead_ps;   /* in a cell: the thread may compute for so long before it has to wait for the others' dates */
-  uint64_t crossings; /* calls that have left the rank's world */
+  uint32_t uncut;    /* the running thread is not to be interrupted for the benefit of others, nor to go step by step */
+  uint32_t stays;    /* no other rank of the process may run in the thread's place during this call, unless it waits */
+  uint64_t activity; /* grows whenever something of Portals that the rank can see has changed, but for events: */
+  uint64_t queue_news[UMW_QUEUE_SLOTS]; /* grows with those of event queues whose handles leave that remainder */
+  uint32_t more_events;                 /* the queue that the running thread last took an event from may have another */
+  uint64_t wakes;       /* grows whenever a thread of the rank releases something another may wait for */
+  uint64_t releases;    /* grows whenever somebody releases something that lies in memory shared with other ranks */
+  uint32_t got_on;      /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
+  uint32_t alone;       /* no other thread of the rank runs, nor waits for anything but a descriptor */
+  uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
+  int64_t ahead_ps;     /* in a cell: the thread may compute for so long before it has to wait for the others' dates */
+  uint64_t crossings;   /* calls that have left the rank's world */
   uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll */
 
   int32_t rank, ranks;
@@ -171,8 +195,10 @@ struct umw_gate {
   double copy_ps_per_byte; /* and what is copied takes so long besides */
   int32_t same_addresses;  /* the program has asked for the same addresses in all ranks */
   uint64_t random_seed;    /* 0: randomness comes from the kernel */
-  umw_deliver_signal deliver_signal;   /* set by the shim */
-  umw_deliver_pending deliver_pending; /* likewise */
+  umw_deliver_signal deliver_signal;                                /* set by the shim */
+  umw_deliver_pending deliver_pending;                              /* likewise */
+  int (*find_object)(void* address, struct dl_find_object* object); /* _dl_find_object of the rank; likewise */
+  struct umw_handover handover;
   struct umw_high_memory* high_memory; /* of the process that carries the rank */
   struct umw_shared_range shared[UMW_SHARED_RANGES];
   void* runtime; /* the runtime's own */

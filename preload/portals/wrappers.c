@@ -10,6 +10,7 @@
 #include <string.h>
 
 /* The generated functions of these cross; the public ones follow below. */
+#define PtlHandleIsEqual umw_crossing_PtlHandleIsEqual
 #define PtlEQGet umw_crossing_PtlEQGet
 #define PtlEQPoll umw_crossing_PtlEQPoll
 #define PtlCTGet umw_crossing_PtlCTGet
@@ -20,6 +21,7 @@ int umw_crossing_PtlEQPoll(const ptl_handle_eq_t* eq_handles, unsigned int size,
                            unsigned int* which);
 int umw_crossing_PtlCTGet(ptl_handle_ct_t ct_handle, ptl_ct_event_t* event);
 int umw_crossing_PtlAtomicSync(void);
+int umw_crossing_PtlHandleIsEqual(ptl_handle_any_t handle1, ptl_handle_any_t handle2);
 void umw_crossing_PtlFini(void);
 
 #define UMW_CALL(result_type, name, version, level, note, ...)                                                         \
@@ -36,6 +38,7 @@ void umw_crossing_PtlFini(void);
     umw_cross(UMW_OP_##name, &arguments);                                                                              \
   }
 #include "preload/tables/portals.def"
+#undef PtlHandleIsEqual
 #undef PtlEQGet
 #undef PtlEQPoll
 #undef PtlCTGet
@@ -44,15 +47,16 @@ void umw_crossing_PtlFini(void);
 
 static struct {
   ptl_handle_eq_t queue;
-  uint64_t activity; /* count at which it was found empty, plus 1 */
-} empties[16];
+  uint64_t activity; /* both counts of the gate when it was found empty, the first plus 1 */
+  uint64_t news;
+} empties[UMW_QUEUE_SLOTS];
 
 static bool known_empty(ptl_handle_eq_t queue)
 {
-  const size_t slot = queue % (sizeof empties / sizeof *empties);
+  const size_t slot = queue % UMW_QUEUE_SLOTS;
   struct umw_gate* gate = umw_gate;
   if (empties[slot].queue != queue || empties[slot].activity != gate->activity + 1 ||
-      gate->quick_polls >= UMW_QUICK_POLLS)
+      empties[slot].news != gate->queue_news[slot] || gate->quick_polls >= UMW_QUICK_POLLS)
     return false;
   ++gate->quick_polls;
   return true;
@@ -60,9 +64,12 @@ static bool known_empty(ptl_handle_eq_t queue)
 
 static int remember(ptl_handle_eq_t queue, int result)
 {
-  const size_t slot = queue % (sizeof empties / sizeof *empties);
+  const size_t slot = queue % UMW_QUEUE_SLOTS;
+  const struct umw_gate* gate = umw_gate;
+  const bool empty = result == PTL_EQ_EMPTY || (result == PTL_OK && !gate->more_events);
   empties[slot].queue = queue;
-  empties[slot].activity = result == PTL_EQ_EMPTY ? umw_gate->activity + 1 : 0;
+  empties[slot].activity = empty ? gate->activity + 1 : 0;
+  empties[slot].news = gate->queue_news[slot];
   return result;
 }
 
@@ -228,6 +235,11 @@ __attribute__((naked)) UMW_PUBLIC int PtlAtomicSync(void)
           "call umw_atomic_sync\n\t"
           "add $56, %rsp\n\t.cfi_adjust_cfa_offset -56\n\t"
           "ret");
+}
+
+UMW_PUBLIC int PtlHandleIsEqual(ptl_handle_any_t handle1, ptl_handle_any_t handle2)
+{
+  return handle1 == handle2;
 }
 
 UMW_PUBLIC void PtlFini(void)

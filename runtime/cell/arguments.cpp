@@ -107,15 +107,6 @@ template <class Known, class Args, class Type> void there(Room& room, const Args
     if (copy == nullptr)
       return;
     std::memcpy(copy, argument, bytes); // of results, too: what is not written stays as it was
-    if constexpr (std::is_same_v<Type, const char* const*>)
-      for (std::size_t i = 0; i < Known::in(original); ++i) {
-        const std::size_t length = std::strlen(argument[i]) + 1;
-        void* text = room.take(length);
-        if (text == nullptr)
-          continue; // the others count
-        std::memcpy(text, argument[i], length);
-        static_cast<const char**>(copy)[i] = static_cast<const char*>(text);
-      }
     argument = static_cast<Type>(copy);
   }
 }

@@ -51,8 +51,8 @@ constexpr bool ends_thread(std::uint32_t operation)
 
 } // namespace
 
-CellProcess::CellProcess(Cells& cells, unsigned index, world::Cpu& cpu, char** process_argv)
-    : Carrier(scheduler, cpu, process_argv), cells_(cells), index_(index), mailbox_(cells.board().mailbox(index)),
+CellProcess::CellProcess(Cells& cells, unsigned index, world::Cpu& cpu)
+    : Carrier(scheduler, cpu), cells_(cells), index_(index), mailbox_(cells.board().mailbox(index)),
       threads_(slots_per_cell), turn_(slots_per_cell)
 {
   cell = this;
@@ -144,14 +144,9 @@ void CellProcess::send(world::Thread& thread, std::uint32_t operation, void* arg
 void CellProcess::create_thread(world::Thread& creator, umw_args_umw_thread_create& arguments)
 {
   world::Rank& rank = creator.rank;
-  try {
-    add_thread(rank);
-  } catch (const std::system_error&) {
-    arguments.result = -EAGAIN;
-    return;
-  }
-  world::Thread& thread = *rank.threads.back();
-  *arguments.thread = static_cast<std::uint64_t>(thread.donor.id());
+  world::Thread& thread = add_thread(rank);
+  thread.thread_pointer = arguments.thread_pointer;
+  thread.kernel_id = arguments.kernel_tid;
   send(creator, UMW_OP_umw_thread_create, &arguments);
   if (arguments.result < 0) {
     std::erase_if(rank.threads, [&thread](const auto& each) { return each.get() == &thread; });

@@ -24,7 +24,7 @@ struct Fibers { // no time passes in a cell
 class CellProcess final : private detail::Fibers, public world::Carrier
 {
 public:
-  CellProcess(Cells& cells, unsigned index, world::Cpu& cpu, char** process_argv);
+  CellProcess(Cells& cells, unsigned index, world::Cpu& cpu);
 
   struct Seat {
     world::Rank* rank;

@@ -4,14 +4,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "loader/namespace.h"
-
 namespace umwelt::cli
 {
 namespace
 {
-
-constexpr auto capacity = static_cast<unsigned>(loader::Namespace::capacity);
 
 unsigned ceiling(unsigned a, unsigned b)
 {
@@ -27,8 +23,8 @@ class CellPlanner
 {
 public:
   CellPlanner(const CellWishes& wishes, unsigned jobs, std::span<const CellRank> places,
-              std::span<const CellProgram> programs)
-      : wishes_(wishes), jobs_(jobs), places_(places), programs_(programs)
+              std::span<const CellProgram> programs, unsigned room)
+      : wishes_(wishes), jobs_(jobs), room_(room), places_(places), programs_(programs)
   {
     for (unsigned rank = 0; rank < ranks(); ++rank)
       (program_of(rank).alone.empty() ? ordinary_ : alone_).push_back(rank);
@@ -48,11 +44,14 @@ public:
 private:
   [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(places_.size()); }
   [[nodiscard]] const CellProgram& program_of(unsigned rank) const { return programs_[places_[rank].program]; }
-  [[nodiscard]] unsigned most_per_cell() const { return wishes_.ranks_per_cell.value_or(capacity); }
+  [[nodiscard]] unsigned most_per_cell() const
+  {
+    return wishes_.ranks_per_cell.value_or(std::min(room_, most_ranks_of_cell));
+  }
 
   [[nodiscard]] bool needs_cells() const
   {
-    return wishes_.ranks_per_cell || (wishes_.parallel && ranks() > 1) || ranks() > capacity ||
+    return wishes_.ranks_per_cell || (wishes_.parallel && ranks() > 1) || ranks() > room_ ||
            (!alone_.empty() && ranks() > 1);
   }
 
@@ -60,10 +59,13 @@ private:
   {
     if (wishes_.ranks_per_cell)
       throw UsageError("--ranks-per-cell", "cells to put the ranks into", "--cells 0", "Leave out one of the two.");
-    if (ranks() > capacity)
-      throw UsageError(
-          "--cells 0", fmt::format("at most {} ranks, as many as one process has link-map namespaces for", capacity),
-          fmt::format("{}", ranks()), "Leave --cells 0 out: the ranks are then spread over processes (cells).");
+    if (ranks() > room_)
+      throw UsageError("--cells 0",
+                       fmt::format("at most {} ranks, as many as one process has memory mappings (vm.max_map_count) "
+                                   "and files (ulimit -Hn) for",
+                                   room_),
+                       fmt::format("{}", ranks()),
+                       "Leave --cells 0 out: the ranks are then spread over processes (cells). Or raise these limits.");
     if (!alone_.empty() && ranks() > 1)
       throw UsageError("--cells 0", "programs whose ranks can share a process",
                        fmt::format("{} ranks, {} of them of {}, which {}", ranks(),
@@ -176,6 +178,7 @@ private:
 
   const CellWishes& wishes_;
   unsigned jobs_;
+  unsigned room_;
   std::span<const CellRank> places_;
   std::span<const CellProgram> programs_;
   std::vector<unsigned> ordinary_;
@@ -186,9 +189,9 @@ private:
 } // namespace
 
 CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, std::span<const CellRank> ranks,
-                    std::span<const CellProgram> programs)
+                    std::span<const CellProgram> programs, unsigned room)
 {
-  return CellPlanner(wishes, jobs, ranks, programs).plan();
+  return CellPlanner(wishes, jobs, ranks, programs, room).plan();
 }
 
 } // namespace umwelt::cli

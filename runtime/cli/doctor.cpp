@@ -74,7 +74,7 @@ std::vector<Finding> examine_machine(const DoctorRequest& request)
       check_syscall_dispatch(),
       check_memory_of_children(),
       check_glibc(gnu_get_libc_version()),
-      check_namespaces(),
+      check_dynamic_linker(),
       check_clock(),
       check_stack_limit(soft_limit(RLIMIT_STACK)),
       check_descriptor_limit(soft_limit(RLIMIT_NOFILE)),

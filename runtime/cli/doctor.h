@@ -23,7 +23,7 @@ struct Finding {
 
 struct DoctorRequest {
   std::filesystem::path components; // folder of Umwelt's mca_*_portals4.so
-  std::filesystem::path temporary;  // where private copies of programs go: $TMPDIR or /tmp
+  std::filesystem::path temporary;  // where files of a run go: $TMPDIR or /tmp
 };
 
 std::vector<Finding> examine_machine(const DoctorRequest& request);
@@ -42,7 +42,7 @@ Finding check_fsgsbase();
 Finding check_syscall_dispatch();
 Finding check_memory_of_children();
 Finding check_glibc(const std::string& version);
-Finding check_namespaces();
+Finding check_dynamic_linker();
 Finding check_clock();
 Finding check_stack_limit(std::uint64_t soft);
 Finding check_descriptor_limit(std::uint64_t soft);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Limits of the account and the machine. The figures are those of 15 Open MPI programs in one process, the most that one
-// process carries (preflight.cpp has what was measured), rounded up generously.
+// Limits of the account and the machine. The figures are those of 16 Open MPI programs in one process (preflight.cpp has what was
+// measured), rounded up generously.
 #include "runtime/cli/doctor.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+
+#include "runtime/cli/preflight.h"
 
 namespace umwelt::cli
 {
@@ -70,7 +72,13 @@ Finding check_address_space_limit(std::uint64_t soft)
 
 Finding check_memory_maps(std::uint64_t max_map_count)
 {
-  Finding finding{"memory mappings", Health::ok, fmt::format("vm.max_map_count = {}", max_map_count), ""};
+  constexpr ProgramSize mpi{16, true};
+  MachineLimits limits;
+  limits.maps = max_map_count;
+  Finding finding{"memory mappings", Health::ok,
+                  fmt::format("vm.max_map_count = {}: about {} Open MPI ranks in a process", max_map_count,
+                              ranks_that_fit(std::span(&mpi, 1), limits)),
+                  ""};
   if (max_map_count == 0) {
     finding.health = Health::warn;
     finding.detail = "/proc/sys/vm/max_map_count cannot be read";

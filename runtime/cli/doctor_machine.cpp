@@ -24,6 +24,7 @@
 
 #include "runtime/cli/usage_error.h"
 
+#include "loader/image.h"
 #include "runtime/engine/syscalls.h"
 
 namespace umwelt::cli
@@ -44,26 +45,6 @@ unsigned long thread_pointer_by_kernel()
 {
   unsigned long value = 0;
   return syscall(SYS_arch_prctl, ARCH_GET_FS, &value) == 0 ? value : 0;
-}
-
-// What the dynamic linker makes of Umwelt's tunables: its own listing, which it prints when run as a program.
-std::string tunables_listing()
-{
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
-      popen("GLIBC_TUNABLES=glibc.rtld.nns=16:glibc.rtld.optional_static_tls=1048576 "
-            "/lib64/ld-linux-x86-64.so.2 --list-tunables 2>/dev/null",
-            "re"),
-      pclose);
-  std::string text;
-  std::array<char, 4096> buffer;
-  while (pipe && fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr)
-    text += buffer.data();
-  return text;
-}
-
-bool lists(const std::string& listing, const std::string& name, const std::string& value)
-{
-  return listing.find(fmt::format("{}: {} ", name, value)) != std::string::npos;
 }
 
 // The value behind "key:" in a file like /proc/self/status; -1 if it is not there.
@@ -135,8 +116,7 @@ Finding check_syscall_dispatch()
 
 Finding check_memory_of_children()
 {
-  Finding finding{"memory of child processes", Health::ok,
-                  "ranks in cells (more than 15, or linked with -no-pie) can run", ""};
+  Finding finding{"memory of child processes", Health::ok, "ranks in cells (-j, or linked with -no-pie) can run", ""};
   std::uint32_t here = 0;
   std::uint32_t there = 1;
   const pid_t child = fork();
@@ -150,8 +130,8 @@ Finding check_memory_of_children()
   if (!reached) {
     finding.health = Health::warn;
     finding.detail = fmt::format("not to be reached ({}): ranks cannot run in cells", std::strerror(errno));
-    finding.advice =
-        "Allow process_vm_readv(2): docker run --cap-add SYS_PTRACE; else at most 15 ranks, not linked with -no-pie.";
+    finding.advice = "Allow process_vm_readv(2): docker run --cap-add SYS_PTRACE; else --cells 0 and no programs "
+                     "linked with -no-pie.";
   }
   if (child > 0) {
     kill(child, SIGKILL);
@@ -175,23 +155,21 @@ Finding check_glibc(const std::string& version)
   return finding;
 }
 
-Finding check_namespaces()
+Finding check_dynamic_linker()
 {
-  Finding finding{"link-map namespaces", Health::ok, "16, with tunables honoured: up to 15 ranks", ""};
-  const std::string listing = tunables_listing();
-  if (getauxval(AT_SECURE) != 0) {
+  Finding finding{"dynamic linker", Health::ok, "one for each rank", ""};
+  try {
+    const loader::Image image(
+        "/lib64/ld-linux-x86-64.so.2", [](void*, int) {}, nullptr);
+    if (!image.returns()) {
+      finding.health = Health::warn;
+      finding.detail = "not the one that is known: where it gives up, a run ends without a summary";
+      finding.advice = "Umwelt is tested with glibc 2.36 (Debian 12): check a small program first.";
+    }
+  } catch (const std::exception& error) {
     finding.health = Health::fail;
-    finding.detail = "umwelt is set-uid or has file capabilities: the C library ignores GLIBC_TUNABLES";
-    finding.advice = "Remove the set-uid bit or the capabilities from umwelt's executable.";
-  } else if (listing.empty()) {
-    finding.health = Health::fail;
-    finding.detail = "/lib64/ld-linux-x86-64.so.2 --list-tunables prints nothing";
-    finding.advice = "Umwelt needs glibc's dynamic linker for x86-64 at that place and a shell.";
-  } else if (!lists(listing, "glibc.rtld.nns", "0x10") ||
-             !lists(listing, "glibc.rtld.optional_static_tls", "0x100000")) {
-    finding.health = Health::fail;
-    finding.detail = "the dynamic linker does not take glibc.rtld.nns=16 and glibc.rtld.optional_static_tls";
-    finding.advice = "Use a glibc built with tunables (Debian's is).";
+    finding.detail = error.what();
+    finding.advice = "Umwelt needs glibc's dynamic linker for x86-64 at that place, and room to map it.";
   }
   return finding;
 }
@@ -230,21 +208,15 @@ Finding check_folder(const std::filesystem::path& folder)
   if (ftruncate(file.descriptor(), page) != 0)
     return fail(fmt::format("no file can be written ({})", std::strerror(errno)),
                 "Free space, or set TMPDIR to another folder.");
-  void* mapping = mmap(nullptr, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.descriptor(), 0);
-  if (mapping == MAP_FAILED)
-    return fail(
-        fmt::format("no code can be loaded from it ({}): mounted noexec", std::strerror(errno)),
-        "Set TMPDIR to a folder on a file system without noexec: private copies of programs are loaded from there.");
-  munmap(mapping, page);
   struct statvfs space {
   };
   constexpr std::uint64_t wanted = 256ull << 20;
   if (statvfs(folder.c_str(), &space) == 0) {
     const std::uint64_t free = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
-    finding.detail += fmt::format(", executable, {} MiB free", free >> 20);
+    finding.detail += fmt::format(", {} MiB free", free >> 20);
     if (free < wanted) {
       finding.health = Health::warn;
-      finding.advice = "Free space, or set TMPDIR to another folder: each rank has a private copy of the program.";
+      finding.advice = "Free space, or set TMPDIR to another folder: the files of the simulated nodes are there.";
     }
   }
   return finding;

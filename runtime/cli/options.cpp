@@ -4,6 +4,7 @@
 // dash, options that take two values, values that begin with a dash, and a list of options that ends at the first
 // word that is none and starts again behind ':' are outside its grammar.
 #include "runtime/cli/options.h"
+#include "runtime/cli/cell_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,6 @@
 
 #include <sched.h>
 
-#include "loader/namespace.h"
 #include "runtime/cli/exit_codes.h"
 #include "runtime/cli/nearest.h"
 #include "runtime/cli/policies.h"
@@ -228,13 +228,13 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.quantum = read_duration(g.option, g.value()); }},
   {Group::simulation, "seed", "N", "seed of everything random; default 0",
    [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0, std::numeric_limits<std::uint64_t>::max()); }},
-  {Group::simulation, "keep-temps", "", "leave the private copies of programs and libraries for inspection",
+  {Group::simulation, "keep-temps", "", "leave the files of the simulated nodes for inspection",
    [](S s, G) { s.run.keep_temps = true; }},
 
-  {Group::machine, "cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one, up to 15; default auto: 0 if that is enough, or as many as -j N says",
+  {Group::machine, "cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one; default auto: 0 if they fit, or as many as -j N says",
    apply_cells},
-  {Group::machine, "ranks-per-cell", "N", "at most so many ranks in a process; default 15, the most that the C library can host",
-   [](S s, G g) { s.run.cells.ranks_per_cell = static_cast<unsigned>(read_count(g.option, g.value(), "a number of ranks", 1, loader::Namespace::capacity)); }},
+  {Group::machine, "ranks-per-cell", "N", "at most so many ranks in a process; default: as many as fit (vm.max_map_count)",
+   [](S s, G g) { s.run.cells.ranks_per_cell = static_cast<unsigned>(read_count(g.option, g.value(), "a number of ranks", 1, most_ranks_of_cell)); }},
   {Group::machine, "same-addresses", "", "variables and allocations of a program lie at the same addresses in all of its ranks, each in a process of its own; also where a wrapper asks for it (setarch -R)",
    [](S s, G) { s.run.same_addresses = true; }},
   {Group::machine, "j jobs", "N", "ranks in different cells compute at the same time, so many at once, with the same outcome; 2 and more bring as many cells; default: the CPUs that umwelt may use, in the cells there are",
@@ -505,7 +505,7 @@ std::string synopsis(const Option& option)
 {
   std::string text;
   for (const std::string_view name : split(option.names, ' '))
-    text += (text.empty() ? "" : ", ") + with_dashes(name);
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", with_dashes(name));
   return option.values.empty() ? text : fmt::format("{} {}", text, option.values);
 }
 

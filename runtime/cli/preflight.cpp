@@ -164,6 +164,25 @@ private:
 
 } // namespace
 
+unsigned ranks_that_fit(std::span<const ProgramSize> programs, const MachineLimits& limits)
+{
+  // What is estimated is the least. Programs map and open something, too.
+  constexpr std::uint64_t maps_percent = 115;
+  constexpr std::uint64_t descriptors_percent = 200;
+  constexpr std::uint64_t many = 1UL << 20;
+  std::uint64_t fit = many;
+  const auto fill = [&fit](const std::optional<std::uint64_t>& limit, std::uint64_t own, std::uint64_t of_rank) {
+    if (limit)
+      fit = std::min(fit, (*limit - std::min(*limit, own)) / of_rank);
+  };
+  for (const ProgramSize& program : programs) {
+    const RankNeeds needs = needs_of_rank(program);
+    fill(limits.maps, runtime_needs::maps, needs.maps * maps_percent / 100);
+    fill(limits.descriptors, runtime_needs::descriptors, needs.descriptors * descriptors_percent / 100);
+  }
+  return static_cast<unsigned>(std::max<std::uint64_t>(fit, 1));
+}
+
 Needs estimate_needs(std::span<const ProgramSize> programs, std::span<const unsigned> program_of_rank,
                      const CellPlan& plan)
 {

@@ -21,6 +21,9 @@ struct ProgramSize {
   bool open_mpi = false;
 };
 
+// As many ranks of any of these programs as one process has mappings and descriptors for; at least 1.
+unsigned ranks_that_fit(std::span<const ProgramSize> programs, const MachineLimits& limits);
+
 struct Needs {
   unsigned ranks = 0;
   std::uint64_t memory = 0;       // bytes, of all processes, beyond what the runtime has when it starts

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -17,7 +16,7 @@
 #include <link.h>
 #include <unistd.h>
 
-#include "loader/loaded_object.h"
+#include "loader/linker.h"
 
 namespace umwelt::diagnose
 {
@@ -25,16 +24,34 @@ namespace umwelt::diagnose
 namespace
 {
 
-std::vector<const link_map*>& namespaces()
+struct Loaded {
+  const umw_gate* gate;
+  const r_debug* debug;
+  std::string program_path;
+};
+
+std::vector<Loaded>& ranks()
 {
-  static std::vector<const link_map*> list;
+  static std::vector<Loaded> list;
   return list;
 }
 
-std::map<std::string, std::string>& aliases()
+// struct r_debug_extended of glibc 2.35's link.h, which gdb 13 follows if the version is 2: each dynamic linker's list leads to the next.
+struct Linkers {
+  r_debug base;
+  r_debug* next;
+};
+
+void tell_debuggers(r_debug& debug)
 {
-  static std::map<std::string, std::string> map;
-  return map;
+  static r_debug* last = &_r_debug;
+  constexpr int with_next = 2;
+  if (_r_debug.r_version > with_next)
+    return;
+  last->r_version = debug.r_version = with_next;
+  reinterpret_cast<Linkers*>(last)->next = &debug;
+  last = &debug;
+  reinterpret_cast<void (*)()>(_r_debug.r_brk)(); // an empty function with a breakpoint
 }
 
 std::string demangle(const char* name)
@@ -98,14 +115,10 @@ Iterate c_library_iterate()
 
 } // namespace
 
-void add_objects(const link_map* first)
+void add_rank(const umw_gate& gate, r_debug& debug, const std::string& program_path)
 {
-  namespaces().push_back(first);
-}
-
-void add_alias(const std::string& private_path, const std::string& path)
-{
-  aliases()[private_path] = path;
+  ranks().push_back({&gate, &debug, program_path});
+  tell_debuggers(debug);
 }
 
 // Without dladdr: it takes ld.so's lock, which the interrupted rank may hold.
@@ -113,7 +126,13 @@ Symbol symbol_at(std::uintptr_t address)
 {
   Symbol result;
   dl_find_object object{};
-  if (_dl_find_object(reinterpret_cast<void*>(address), &object) != 0) {
+  std::string program;
+  bool found = _dl_find_object(reinterpret_cast<void*>(address), &object) == 0;
+  for (auto rank = ranks().begin(); !found && rank != ranks().end(); ++rank) {
+    found = rank->gate->find_object(reinterpret_cast<void*>(address), &object) == 0;
+    program = rank->program_path;
+  }
+  if (!found) {
     result.object = "?";
     result.offset = address;
     return result;
@@ -121,9 +140,7 @@ Symbol symbol_at(std::uintptr_t address)
   static const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   std::string path = object.dlfo_link_map->l_name;
   if (path.empty())
-    path = self; // the executable itself
-  if (const auto alias = aliases().find(path); alias != aliases().end())
-    path = alias->second;
+    path = program.empty() ? self : program; // the executable itself
   const std::uintptr_t relative = address - object.dlfo_link_map->l_addr;
   result.ours = path == self || path.find("libumwelt-preload") != std::string::npos;
   result.object = path.substr(path.rfind('/') + 1);
@@ -134,7 +151,7 @@ Symbol symbol_at(std::uintptr_t address)
 
 } // namespace umwelt::diagnose
 
-// The C library's reports the objects of the caller's namespace. libunwind finds this one first and so sees all of them.
+// The C library's reports the objects of its own linker. libunwind finds this one first and so sees all of them.
 // AddressSanitizer calls it before any of our code can run; with it there are no ranks.
 #if !defined(__SANITIZE_ADDRESS__)
 extern "C" __attribute__((visibility("default"))) int
@@ -142,9 +159,9 @@ dl_iterate_phdr(int (*callback)(dl_phdr_info* info, std::size_t size, void* data
 {
   if (const int result = umwelt::diagnose::c_library_iterate()(callback, data); result != 0)
     return result;
-  for (const link_map* first : umwelt::diagnose::namespaces())
-    for (const link_map* object = first; object != nullptr; object = object->l_next) {
-      const ElfW(Ehdr)* header = umwelt::loader::elf_header(*object);
+  for (const auto& rank : umwelt::diagnose::ranks())
+    for (const link_map* object = rank.debug->r_map; object != nullptr; object = object->l_next) {
+      const ElfW(Ehdr)* header = umwelt::loader::elf_header(*rank.gate, *object);
       if (header == nullptr || std::string_view(object->l_name).find("linux-vdso") != std::string_view::npos)
         continue;
       dl_phdr_info info{};

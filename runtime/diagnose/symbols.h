@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Addresses to names, in every namespace of the process.
+// Addresses to names, in every rank of the process.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-struct link_map;
+struct r_debug;
+struct umw_gate;
 
 namespace umwelt::diagnose
 {
@@ -17,10 +18,9 @@ struct Symbol {
   bool ours = false;        // code of Umwelt: runtime, shim
 };
 
-// Objects of a namespace: unwinders see them from now on (dl_iterate_phdr reports only the caller's namespace by itself).
-void add_objects(const link_map* first);
-// `private_path` stands for `path` in what users read.
-void add_alias(const std::string& private_path, const std::string& path);
+// A rank that is loaded, with what its dynamic linker tells debuggers: unwinders see its objects from now on (dl_iterate_phdr reports only
+// those of the caller's linker by itself), and so does gdb.
+void add_rank(const umw_gate& gate, r_debug& debug, const std::string& program_path);
 
 Symbol symbol_at(std::uintptr_t address);
 

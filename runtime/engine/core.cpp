@@ -92,9 +92,11 @@ void Core::spend(SimTime work, Place* place)
     relieved();
     return;
   }
-  Burst burst;
-  begin(burst, place);
-  finish(burst, work);
+  advance();
+  Burst burst{scheduler_.current(), progress_, progress_ + work, false, place};
+  active_.push_back(&burst);
+  plan();
+  await(burst);
 }
 
 void Core::begin(Burst& burst, Place* place)
@@ -110,6 +112,11 @@ void Core::finish(Burst& burst, SimTime work)
   advance();
   burst.end = burst.begin + work;
   plan();
+  await(burst);
+}
+
+void Core::await(const Burst& burst)
+{
   while (!burst.done)
     scheduler_.block();
 }

@@ -74,6 +74,7 @@ private:
     Core& core;
   };
 
+  void await(const Burst& burst);
   void advance();
   void plan();
   void complete();

@@ -70,7 +70,6 @@ constexpr bool interrupts(std::uint32_t operation)
 constexpr bool belongs_to_start(std::uint32_t operation)
 {
   switch (operation) {
-  case UMW_OP_umw_loaded:
   case UMW_OP_umw_started:
   case UMW_OP_umw_joined:
   case UMW_OP_umw_left:
@@ -113,7 +112,6 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_umw_descriptor_wait:
   case UMW_OP_umw_pmi_wait:
   case UMW_OP_umw_signal_wait:
-  case UMW_OP_umw_loader_wait:
     return true;
   default:
     return false;
@@ -202,7 +200,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
     let_time_pass(rank, thread.poll);
   // A cell makes a new thread when the one that asks for it goes on.
   const bool waited = thread.actor->take_waited() && operation != UMW_OP_umw_thread_create;
-  return (waited || called.starts) && !rank.loading() && rank.gate.stays == 0;
+  return (waited || called.starts) && rank.phase == Rank::Phase::running && rank.gate.stays == 0;
 }
 
 void cross(umw_gate* gate, std::uint32_t operation, void* arguments)

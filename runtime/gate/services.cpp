@@ -14,7 +14,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "loader/stub.h"
 #include "runtime/job/job.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/rank.h"
@@ -85,15 +84,9 @@ int umw_yield(Rank& rank, int)
   return 0;
 }
 
-int umw_loaded(Rank& rank, int)
+int umw_not_loaded(Rank& rank, const char* message, int gave_up)
 {
-  rank.job.loaded();
-  return 0;
-}
-
-int umw_not_loaded(Rank& rank, const char* message)
-{
-  rank.job.not_loaded(rank, message);
+  rank.job.not_loaded(rank, message, gave_up != 0);
 }
 
 int umw_started(Rank& rank, int)
@@ -144,6 +137,11 @@ int umw_node_file(Rank& rank, const char* path)
                     path, error.what()));
     return -EIO;
   }
+}
+
+int umw_burst_paused(Rank&, int)
+{
+  return -ENOSYS; // world::Carrier::call() has answered
 }
 
 int umw_file_mask(Rank&, int)
@@ -302,47 +300,10 @@ int umw_pmi_wait(Rank& rank, int sockets, std::uint64_t seen)
   return 0;
 }
 
-int umw_loader_lock(Rank&, int)
-{
-  return -ENOSYS; // world::Carrier::call() has answered
-}
-
-int umw_loader_wait(Rank& rank, std::uint64_t seen)
-{
-  rank.job.wait_for_loader(rank, seen);
-  return 0;
-}
-
-int umw_loader_released(Rank& rank, std::uint64_t count)
-{
-  rank.job.loader_released(rank, count);
-  return 0;
-}
-
-int umw_stub_create(Rank& rank, const char* const* needed, int count, char* path, std::uint64_t capacity)
-{
-  const world::FileMask usual;
-  const std::string name = rank.job.new_stub_path();
-  if (name.size() >= capacity)
-    return -ENAMETOOLONG;
-  try {
-    loader::write_stub(name, std::vector<std::string>(needed, needed + count));
-  } catch (const std::system_error& error) {
-    return -error.code().value();
-  }
-  std::strcpy(path, name.c_str());
-  return 0;
-}
-
-int umw_stub_remove(Rank& rank, const char* path)
-{
-  return rank.job.plan().options.keep_temps || unlink(path) == 0 ? 0 : -errno;
-}
-
 int umw_thread_create(Rank& rank, umw_thread_start start, void* argument, std::uint64_t stack_bytes,
-                      std::uint64_t* thread)
+                      std::uint64_t thread_pointer, int kernel_tid)
 {
-  return rank.job.create_thread(rank, start, argument, stack_bytes, *thread);
+  return rank.job.create_thread(rank, start, argument, stack_bytes, thread_pointer, kernel_tid);
 }
 
 int umw_thread_end(Rank& rank, int)
@@ -390,9 +351,12 @@ int umw_descriptor_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
   if (rank.gate.wakes != seen || rank.signal_due(rank.running()))
     return 0;
   job::Thread& thread = rank.running();
-  thread.at_descriptor = true;
+  const std::uint64_t changed = rank.changed;
+  rank.falls_asleep(thread);
   const bool woken = rank.wait_in_background(deadline(rank, duration));
-  thread.at_descriptor = false;
+  rank.wakes_up(thread);
+  if (rank.changed != changed)
+    thread.poll.empty = 0;
   return woken ? 0 : 1;
 }
 

@@ -60,15 +60,18 @@ engine::Core& Cores::at(std::uint32_t node, unsigned core)
   return nodes_[node]->at(core);
 }
 
-void Cores::choose(std::uint32_t node, engine::Place& place)
+engine::Core& Cores::choose(std::uint32_t node, engine::Place& place)
 {
   const auto& allowed = place.allowed;
+  if (allowed.size() == 1)
+    return at(node, place.core = allowed.front());
   if (!std::binary_search(allowed.begin(), allowed.end(), place.core))
     place.core = allowed.front();
-  if (allowed.size() > 1 && at(node, place.core).load() > 0)
+  if (at(node, place.core).load() > 0)
     for (const unsigned other : allowed)
       if (at(node, other).load() < at(node, place.core).load())
         place.core = other;
+  return at(node, place.core);
 }
 
 } // namespace umwelt::job

@@ -18,8 +18,8 @@ public:
   ~Cores();
 
   [[nodiscard]] engine::Core& at(std::uint32_t node, unsigned core);
-  // Moves a thread that does not compute now to one of its cores that fewer compute on, if there is one.
-  void choose(std::uint32_t node, engine::Place& place);
+  // Moves a thread that does not compute now to one of its cores that fewer compute on, if there is one. Returns its core.
+  engine::Core& choose(std::uint32_t node, engine::Place& place);
 
 private:
   class Node;

@@ -19,8 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "loader/private_copy.h"
-#include "loader/stub.h"
 #include "net_models/parameters.h"
 #include "runtime/cell/cell_process.h"
 #include "runtime/cli/machine_limits.h"
@@ -91,7 +89,7 @@ net::NodeParameters node_parameters(const cli::RunOptions& options)
 Job::Job(const Plan& plan, loader::PrivateFolder& folder)
     : plan_(plan), folder_(folder), cores_(scheduler_, plan_.platform->node_count()),
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
-      own_process_(*this, scheduler_, cpu_, plan_.process_argv),
+      own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       shared_memory_(*this, node_parameters(plan_.options)), counter_(ranks_), files_(*this, folder.path()),
@@ -104,8 +102,10 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
   sockets_.set_model(*model_);
   fabric_.set_observer(&counter_);
   scheduler_.on_stall = [this] { return stalled(); };
-  scheduler_.external_pending = [this] { return model_->external_pending(); };
-  scheduler_.advance_external = [this](SimTime limit) { return model_->advance_external(limit); };
+  if (model_->has_external()) {
+    scheduler_.external_pending = [this] { return model_->external_pending(); };
+    scheduler_.advance_external = [this](SimTime limit) { return model_->advance_external(limit); };
+  }
   scheduler_.await_absent = [this](SimTime next) { return await_absent(next); };
   scheduler_.on_beat = [this] { progress_.update(timeline_.now(), timeline_.fired()); };
   make_ranks();
@@ -126,24 +126,11 @@ void Job::make_ranks()
 {
   null_fd_ = open("/dev/null", O_RDWR | O_CLOEXEC);
   node_list_ = node_list(plan_.placement);
-  const std::string copies = folder_.path() + "/load";
-  std::filesystem::create_directory(copies);
   for (std::size_t i = 0; i < plan_.programs.size(); ++i) {
-    const loader::Program& program = plan_.programs[i].program;
     const std::string& folder = plan_.programs[i].folder;
     folders_.push_back(std::make_shared<world::Folder>(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
     if (folders_.back()->fd() < 0)
       throw cli::UsageError("-wdir " + folder, "a folder", std::strerror(errno), "create it or name another");
-    const std::string base = fmt::format("{}/{}", copies, i);
-    std::filesystem::create_directory(base);
-    const std::string copy = base + "/" + std::filesystem::path(program.path).filename().string();
-    loader::make_private_copy(program.path, copy);
-    diagnose::add_alias(copy, program.path);
-    std::vector<std::string> needed{copy, plan_.shim};
-    for (const loader::Library& library : program.libraries)
-      needed.push_back(library.path);
-    copies_.push_back(base + "/stub.so");
-    loader::write_stub(copies_.back(), needed);
   }
   plan_cells();
   share_descriptors();
@@ -252,7 +239,8 @@ void Job::make_rank(Rank& rank)
   rank.pmi = std::make_unique<PmiSocket>(rank, bootstrap::PmiFacts{kvs_name(), plan_.placement.ranks.size(), gate.app},
                                          spaces_);
   rank.world.folder = folders_[own_program];
-  rank.world.stub = copies_[own_program];
+  rank.world.interpreter = program.program.interpreter;
+  rank.world.shim = plan_.shim;
   rank.world.linked_at = program.program.linked_at;
   rank.world.environment = program.environment;
   LauncherFacts launcher = launcher_facts(plan_.placement, index);
@@ -261,7 +249,6 @@ void Job::make_rank(Rank& rank)
   add_topology_variables(rank.world.environment, files_.machine(place.node).topology());
   if (program.folder != std::filesystem::current_path())
     set_variable(rank.world.environment, "PWD", program.folder);
-  rank.world.environment.push_back(fmt::format("{}={:x}", UMW_GATE_VARIABLE, reinterpret_cast<std::uintptr_t>(&gate)));
 
   const std::array<std::pair<const char*, std::string>, 4> facts = {
       {{"umwelt.host", host},
@@ -308,13 +295,11 @@ void Job::plan_cells()
   const auto ranks = static_cast<unsigned>(plan_.placement.ranks.size());
   if (plan_.cells.empty()) {
     gates_.resize(ranks);
-    loaders_.resize(1);
     return;
   }
   const auto count = static_cast<unsigned>(plan_.cells.size());
   cells_ = std::make_unique<cell::Cells>(count, ranks, plan_.options.jobs);
   channels_.resize(count, std::vector<Channel*>(cell::slots_per_cell));
-  loaders_.resize(count);
   staying_.resize(count);
 }
 
@@ -333,7 +318,7 @@ void Job::start_cells()
             for (const int fd : rank->gate.standard_fds)
               close(fd);
         }
-        cell::CellProcess process(*cells_, index, cpu_, plan_.process_argv);
+        cell::CellProcess process(*cells_, index, cpu_);
         process.run(seats[index], plan_.options.quantum);
       },
       !same_addresses);
@@ -344,7 +329,7 @@ void Job::start_cells()
         loader::Refusal::Kind::not_runnable,
         fmt::format(
             "ranks in cells: expected to reach their memory with process_vm_readv(2), got: {}. Next step: run with "
-            "the capability SYS_PTRACE (docker run --cap-add SYS_PTRACE), or with at most 15 ranks and "
+            "the capability SYS_PTRACE (docker run --cap-add SYS_PTRACE), or with "
             "--cells 0",
             std::strerror(errno)));
   for (const auto& rank : ranks_) {
@@ -475,17 +460,9 @@ std::vector<std::vector<std::string>> Job::reports_of_cells()
 
 // --- life of a rank --------------------------------------------------------------------------------------------------
 
-void Job::loaded()
+void Job::not_loaded(Rank& rank, const char* message, bool gave_up)
 {
-  if (++loaded_ == ranks_.size() && !plan_.options.keep_temps) {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_.path() + "/load", ignored);
-  }
-}
-
-void Job::not_loaded(Rank& rank, const char* message)
-{
-  fail(cli::exit_code::refused, "a program could not be loaded",
+  fail(gave_up ? cli::exit_code::not_found : cli::exit_code::refused, "a program could not be loaded",
        fmt::format("{}: {} cannot be loaded: {}. Next step: `ldd {}`; if the libraries are there, `umwelt doctor`",
                    rank.title(), rank.world.argv.front(), message, rank.world.program_path));
   abandon();
@@ -628,29 +605,6 @@ void Job::fence_over()
   }
 }
 
-void Job::wait_for_loader(Rank& rank, std::uint64_t seen)
-{
-  Loader& loader = loaders_[rank.carrier];
-  if (loader.releases > seen)
-    return;
-  loader.queue.push_back(&rank);
-  rank.wait(sim::never);
-  std::erase(loader.queue, &rank);
-}
-
-void Job::loader_released(Rank& rank, std::uint64_t count)
-{
-  Loader& loader = loaders_[rank.carrier];
-  loader.releases = std::max(loader.releases, count);
-  if (!loader.queue.empty())
-    loader.queue.front()->notify_all();
-}
-
-std::string Job::new_stub_path()
-{
-  return fmt::format("{}/stub-{}.so", folder_.path(), stubs_++);
-}
-
 Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
 {
   auto thread = std::make_unique<Thread>(rank, static_cast<unsigned>(rank.threads.size()));
@@ -673,10 +627,12 @@ Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
     thread->here = &own_process_.add_thread(rank.world);
   }
   rank.threads.push_back(std::move(thread));
+  rank.awake.push_back(rank.threads.back().get());
   return *rank.threads.back();
 }
 
-int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t bytes, std::uint64_t& id)
+int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t bytes,
+                       std::uint64_t thread_pointer, std::int32_t kernel_id)
 {
   const std::vector<unsigned> allowed = rank.running().place.allowed; // inherited, pthread_create(3)
   const std::size_t before = rank.threads.size();
@@ -686,7 +642,8 @@ int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::
     thread.blocked = rank.running().blocked; // pthread_create(3)
     const std::string name = fmt::format("{} thread {}", rank.title(), thread.number);
     if (thread.here != nullptr) {
-      id = static_cast<std::uint64_t>(thread.here->donor.id());
+      thread.here->thread_pointer = thread_pointer;
+      thread.here->kernel_id = kernel_id;
       thread.actor = thread.here->fiber = &scheduler_.spawn(
           name,
           [this, &thread, start, argument] {
@@ -694,14 +651,15 @@ int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::
             own_process_.live(*thread.here, start, argument);
           },
           std::max(bytes, world::smallest_stack));
-    } else { // the cell has said the id, and is to know the slot
+    } else { // the cell is to know the slot
       rank.running().channel->tell_slot(thread.channel->slot());
       thread.actor = &scheduler_.spawn(
           name, [&thread] { thread.channel->live(); }, stand_in_stack);
     }
-    thread.id = id;
+    thread.id = thread_pointer;
     thread.actor->owner = &thread;
   } catch (const std::exception&) {
+    std::erase_if(rank.awake, [before](const Thread* thread) { return thread->number >= before; });
     rank.threads.resize(before);
     return -EAGAIN;
   }
@@ -714,6 +672,7 @@ void Job::end_thread(Rank& rank)
   rank.notify_all();
   if (const auto& channel = rank.running().channel)
     cells_->give_slot(channel->cell(), channel->slot());
+  rank.falls_asleep(rank.running());
   scheduler_.end_current();
 }
 

@@ -43,10 +43,7 @@ class Job;
 class OwnProcess final : public world::Carrier
 {
 public:
-  OwnProcess(Job& job, engine::Scheduler& scheduler, world::Cpu& cpu, char** process_argv)
-      : Carrier(scheduler, cpu, process_argv), job_(job)
-  {
-  }
+  OwnProcess(Job& job, engine::Scheduler& scheduler, world::Cpu& cpu) : Carrier(scheduler, cpu), job_(job) {}
   void begin(SimTime quantum) { begin_slices(quantum); }
   void end() { end_slices(); }
 
@@ -99,10 +96,8 @@ public:
   // --- services of the gate ---
   void fence(Rank& rank);           // returns when all ranks have arrived
   void arrive_at_fence(Rank& rank); // returns at once
-  void wait_for_loader(Rank& rank, std::uint64_t seen);
-  void loader_released(Rank& rank, std::uint64_t count);
-  [[nodiscard]] std::string new_stub_path();
-  int create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t stack_bytes, std::uint64_t& id);
+  int create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t stack_bytes,
+                    std::uint64_t thread_pointer, std::int32_t kernel_id);
   [[noreturn]] void end_thread(Rank& rank);
   void join_thread(Rank& rank, std::uint64_t id);
   // A living thread of the rank; 0: the running one. Null: there is none.
@@ -112,8 +107,7 @@ public:
   int set_affinity(Rank& rank, std::int32_t tid, const unsigned char* bits, std::size_t bytes);
   // A descriptor of the runtime for what `fd` is in the rank's process; a negative errno.
   int descriptor_of(const Rank& rank, int fd);
-  void loaded();
-  [[noreturn]] void not_loaded(Rank& rank, const char* message);
+  [[noreturn]] void not_loaded(Rank& rank, const char* message, bool gave_up);
   void started(Rank& rank);
   [[noreturn]] void exited(Rank& rank, int status);
   // `report`: the rest of the first line, then more lines.
@@ -204,20 +198,12 @@ private:
   } fence_over_{*this};
   observe::Progress progress_;
   std::set<std::string> warned_;
-  std::vector<std::string> copies_; // stub of each program's private copy
   std::string node_list_;
-  struct Loader { // of each process that carries ranks
-    std::uint64_t releases = 0;
-    std::vector<Rank*> queue;
-  };
-  std::vector<Loader> loaders_;
   std::uint64_t descriptors_per_rank_ = 0;
-  unsigned stubs_ = 0;
   int thread_ids_ = 0;
   std::vector<std::shared_ptr<world::Folder>> folders_; // working directory each program starts in
   int null_fd_ = -1;
   std::size_t running_ = 0;
-  std::size_t loaded_ = 0;
   struct Stall {
     std::uint64_t steps = ~std::uint64_t{0}; // polling_.steps() when it began
     SimTime since = 0;

@@ -96,6 +96,10 @@ std::string memory_text(std::uint64_t bytes, const std::string& prefix)
   return text;
 }
 
+// Files that name all processors, each by itself a tree of the shim's (preload/paths.c).
+constexpr std::string_view lists_of_all[] = {"/sys/devices/system/cpu/online", "/sys/devices/system/cpu/possible",
+                                             "/sys/devices/system/cpu/present"};
+
 } // namespace
 
 std::string mask_words(const Mask& mask)
@@ -194,6 +198,13 @@ Mask MachineFiles::cores_of(unsigned socket) const
 
 void MachineFiles::make(std::string_view path)
 {
+  // Most programs only ask how many processors there are; the folders of the processors are some thousand files.
+  for (const std::string_view list : lists_of_all)
+    if (path == list) {
+      if (made_.emplace(path).second)
+        write_file(folder_ + std::string(path), mask_ranges(Mask(cores_, true)) + "\n");
+      return;
+    }
   for (const std::string_view whole :
        {"/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu", "/sys/devices/system/node", "/etc/hosts"}) {
     if (!path.starts_with(whole) || !made_.emplace(whole).second)
@@ -216,9 +227,8 @@ void MachineFiles::make_processors()
 {
   LinkedFiles files;
   const std::filesystem::path root = folder_ + "/sys/devices/system/cpu";
-  const std::string all = mask_ranges(Mask(cores_, true)) + "\n";
-  for (const char* name : {"online", "possible", "present"})
-    files.write(root / name, all);
+  for (const std::string_view list : lists_of_all)
+    make(list);
   files.write(root / "offline", "\n");
   files.write(root / "isolated", "\n");
   files.write(root / "kernel_max", fmt::format("{}\n", cores_ - 1));

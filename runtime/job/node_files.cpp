@@ -184,7 +184,7 @@ void NodeFiles::make(const Rank& rank, std::string_view path)
   else if (path == "/proc/uptime")
     replace_file(root / "proc/uptime", uptime_text(rank));
   else if (const int pid = process_of(path); pid > 0)
-    make_process(rank, pid);
+    make_process(rank, pid, path);
   else if (below("/sys/devices/system/cpu") || below("/sys/devices/system/node") || below("/proc/cpuinfo") ||
            below("/proc/meminfo") || below("/etc/hosts"))
     machine(rank.node).make(path);
@@ -284,15 +284,15 @@ void NodeFiles::list_processes(const Rank& rank)
   }
 }
 
-void NodeFiles::make_process(const Rank& rank, int pid)
+void NodeFiles::make_process(const Rank& rank, int pid, std::string_view path)
 {
   if (pid == rank.gate.parent_pid) {
-    make_process_files(rank.session_folder + "/files/proc", launcher_of(rank));
+    make_process_files(rank.session_folder + "/files/proc", launcher_of(rank), path);
     return;
   }
   for (const auto& other : job_.ranks())
     if (other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended)
-      make_process_files(rank.session_folder + "/files/proc", process_of(*other));
+      make_process_files(rank.session_folder + "/files/proc", process_of(*other), path);
   const fs::path self =
       fmt::format("{}/self/{}", rank.session_folder, pid); // where that process is led to by /proc/self
   if (!fs::is_symlink(self))

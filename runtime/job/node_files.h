@@ -38,7 +38,7 @@ public:
 private:
   void make_devices(const Rank& rank);
   void list_processes(const Rank& rank);
-  void make_process(const Rank& rank, int pid);
+  void make_process(const Rank& rank, int pid, std::string_view path);
   void make_launcher(const Rank& rank);
 
   Job& job_;

@@ -44,7 +44,6 @@ struct Plan {
   std::uint64_t own_descriptors = 0;        // what Umwelt and the libraries need in the process that has most
   std::unique_ptr<observe::Trace> trace;    // null: not asked for
   std::string shim;                         // path of libumwelt-preload.so
-  char** process_argv = nullptr;            // of this process: constructors of a rank are given it
 };
 
 } // namespace umwelt::job

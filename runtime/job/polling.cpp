@@ -36,7 +36,8 @@ void Polling::productive(Rank& rank)
 
 void Polling::changed(Rank& rank)
 {
-  for (const auto& thread : rank.threads)
+  ++rank.changed;
+  for (Thread* thread : rank.awake)
     thread->poll.empty = 0;
   rank.statistics.polls_answered += std::exchange(rank.gate.quick_polls, 0);
 }

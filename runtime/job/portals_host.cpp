@@ -26,8 +26,22 @@ bool PortalsHost::wait(portals::Process& process, sim::SimTime deadline)
 void PortalsHost::changed(portals::Process& process)
 {
   Rank& rank = rank_of(process);
-  ++rank.statistics.events;
   ++rank.gate.activity;
+  tell(rank);
+}
+
+void PortalsHost::event_visible(portals::Process& process, ptl_handle_eq_t queue)
+{
+  Rank& rank = rank_of(process);
+  ++rank.gate.queue_news[queue % UMW_QUEUE_SLOTS];
+  for (job::Thread* thread : rank.awake)
+    thread->more_events = true; // for those that have taken an event and not yet gone on
+  tell(rank);
+}
+
+void PortalsHost::tell(Rank& rank)
+{
+  ++rank.statistics.events;
   job_.polling().changed(rank);
   rank.notify_network();
 }
@@ -55,6 +69,11 @@ void PortalsHost::idle_call(portals::Process& process)
 void PortalsHost::productive_poll(portals::Process& process)
 {
   job_.polling().productive(rank_of(process));
+}
+
+void PortalsHost::took_event(portals::Process& process, bool more)
+{
+  rank_of(process).running().more_events = more;
 }
 
 void PortalsHost::received(portals::Process& process)

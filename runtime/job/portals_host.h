@@ -20,15 +20,18 @@ public:
 
   bool wait(portals::Process& process, sim::SimTime deadline) override;
   void changed(portals::Process& process) override;
+  void event_visible(portals::Process& process, ptl_handle_eq_t queue) override;
   void written(portals::Process& process, bool told) override;
   bool empty_poll(portals::Process& process) override;
   void idle_call(portals::Process& process) override;
   void productive_poll(portals::Process& process) override;
+  void took_event(portals::Process& process, bool more) override;
   void received(portals::Process& process) override;
   void spend(portals::Process& process, sim::SimTime host_time) override;
 
 private:
   Rank& rank_of(const portals::Process& process);
+  void tell(Rank& rank);
   Job& job_;
 };
 

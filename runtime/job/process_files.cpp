@@ -104,6 +104,69 @@ void replace_link(const fs::path& path, const std::string& target)
   fs::rename(draft, path);
 }
 
+// False: there is none of that name, or it is the machine's.
+bool make_file(const fs::path& own, const ProcessFacts& facts, std::string_view name)
+{
+  if (name == "stat")
+    replace_file(own / name, stat_line(facts, facts.threads.front()));
+  else if (name == "status")
+    replace_file(own / name, status_text(facts, facts.threads.front()));
+  else if (name == "statm")
+    replace_file(own / name, read_file(fmt::format("/proc/{}/statm", facts.carrier)));
+  else if (name == "comm")
+    replace_file(own / name, name_of(facts) + "\n");
+  else if (name == "environ")
+    replace_file(own / name, joined(facts.environment));
+  else if (name == "cgroup")
+    replace_file(own / name, "0::/\n");
+  else if (name == "cmdline")
+    replace_file(own / name, joined(facts.argv));
+  else
+    return false;
+  return true;
+}
+
+// Their folders, and what is in those of which `named` is true.
+template <class Named> void make_threads(const fs::path& task, const ProcessFacts& facts, const Named& named)
+{
+  std::set<std::string> tids;
+  for (const ProcessFacts::Thread& thread : facts.threads) {
+    const std::string tid = std::to_string(thread.tid);
+    fs::create_directories(task / tid);
+    if (named(tid)) {
+      replace_file(task / tid / "stat", stat_line(facts, thread));
+      replace_file(task / tid / "status", status_text(facts, thread));
+      replace_file(task / tid / "comm", name_of(facts) + "\n");
+    }
+    tids.insert(tid);
+  }
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(task))
+    if (!tids.contains(entry.path().filename()))
+      fs::remove_all(entry.path(), ignored);
+}
+
+void make_all(const fs::path& own, const ProcessFacts& facts)
+{
+  make_threads(own / "task", facts, [](const std::string&) { return true; });
+  for (const char* name : {"stat", "status", "statm"})
+    make_file(own, facts, name);
+  replace_link(own / "cwd", facts.folder);
+  if (fs::is_symlink(own / "maps")) // the machine's: all has been made before
+    return;
+  for (const char* name : {"comm", "environ", "cgroup", "cmdline"})
+    make_file(own, facts, name);
+  if (facts.program.starts_with('/'))
+    fs::create_symlink(facts.program, own / "exe");
+  std::error_code ignored;
+  for (const auto& entry :
+       fs::directory_iterator(fmt::format("/proc/{}", facts.carrier), ignored)) { // the rest: fd, maps ...
+    const fs::path link = own / entry.path().filename();
+    if (!fs::exists(fs::symlink_status(link)) && link.filename() != "exe")
+      fs::create_symlink(entry.path(), link, ignored);
+  }
+}
+
 Mask mask_of(const std::vector<unsigned>& cores, std::size_t size)
 {
   Mask mask(size);
@@ -142,9 +205,8 @@ ProcessFacts process_of(const Rank& rank)
       .cpu_ticks = rank.gate.clock.cpu_ps / ps_per_tick,
       .sockets = static_cast<unsigned>(rank.gate.sockets),
       .threads = {}};
-  std::erase_if(facts.environment, [](const std::string& entry) {
-    return entry.starts_with(UMW_GATE_VARIABLE) || entry.starts_with(UMW_THREAD_MULTIPLE_VARIABLE);
-  });
+  std::erase_if(facts.environment,
+                [](const std::string& entry) { return entry.starts_with(UMW_THREAD_MULTIPLE_VARIABLE); });
   std::error_code none;
   const fs::path moved = fs::read_symlink(fmt::format("{}/cwd.{}", rank.session_folder, rank.gate.pid), none);
   if (!none)
@@ -174,41 +236,18 @@ ProcessFacts launcher_of(const Rank& rank)
           .threads = {{pid, 'S', Mask(cores, true), 0}}};
 }
 
-void make_process_files(const std::string& folder, const ProcessFacts& facts)
+void make_process_files(const std::string& folder, const ProcessFacts& facts, std::string_view path)
 {
   const fs::path own = fs::path(folder) / std::to_string(facts.pid);
-  const bool is_new = !fs::exists(own / "cmdline");
-  fs::create_directories(own / "task");
-  std::set<std::string> tids;
-  for (const ProcessFacts::Thread& thread : facts.threads) {
-    const fs::path task = own / "task" / std::to_string(thread.tid);
-    tids.insert(task.filename());
-    const bool begins = !fs::exists(task / "comm");
-    replace_file(task / "stat", stat_line(facts, thread));
-    replace_file(task / "status", status_text(facts, thread));
-    if (begins)
-      write_file(task / "comm", name_of(facts) + "\n");
-  }
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(own / "task"))
-    if (!tids.contains(entry.path().filename()))
-      fs::remove_all(entry.path(), ignored);
-  const fs::path machines = fmt::format("/proc/{}", facts.carrier);
-  replace_file(own / "stat", stat_line(facts, facts.threads.front()));
-  replace_file(own / "status", status_text(facts, facts.threads.front()));
-  replace_file(own / "statm", read_file(machines / "statm"));
-  replace_link(own / "cwd", facts.folder);
-  if (!is_new)
-    return;
-  write_file(own / "comm", name_of(facts) + "\n");
-  write_file(own / "environ", joined(facts.environment));
-  write_file(own / "cgroup", "0::/\n");
-  if (facts.program.starts_with('/'))
-    fs::create_symlink(facts.program, own / "exe");
-  for (const auto& entry : fs::directory_iterator(machines, ignored)) // the rest: fd, maps ...
-    if (!fs::exists(fs::symlink_status(own / entry.path().filename())) && entry.path().filename() != "exe")
-      fs::create_symlink(entry.path(), own / entry.path().filename(), ignored);
-  replace_file(own / "cmdline", joined(facts.argv)); // a link until now
+  const std::size_t behind_pid = path.find('/', std::string_view("/proc/").size());
+  const std::string_view rest = behind_pid == std::string_view::npos ? "" : path.substr(behind_pid + 1);
+  if (rest == "task" || rest.starts_with("task/"))
+    make_threads(own / "task", facts, [rest](const std::string& tid) {
+      const std::string thread = "task/" + tid;
+      return rest == thread || rest.starts_with(thread + "/");
+    });
+  else if (!make_file(own, facts, rest))
+    make_all(own, facts);
 }
 
 } // namespace umwelt::job

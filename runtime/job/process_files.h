@@ -46,7 +46,8 @@ int process_of(std::string_view path);
 ProcessFacts process_of(const Rank& rank);
 ProcessFacts launcher_of(const Rank& rank); // of its node
 
-// Makes the folder of the process in `folder`, or brings it up to date. Throws std::exception.
-void make_process_files(const std::string& folder, const ProcessFacts& facts);
+// Makes what `path`, "/proc/1000/status", names of the process in `folder`, or brings it up to date: one file, the folders of its threads, or
+// with the folder of the process, and what the machine's process has to show, all of it. Throws std::exception.
+void make_process_files(const std::string& folder, const ProcessFacts& facts, std::string_view path);
 
 } // namespace umwelt::job

@@ -63,7 +63,7 @@ void Rank::enter(bool looks, SimTime measured)
   charge = std::max(charge, clock.shown_ps - clock.now_ps);
   if (thread.channel)
     thread.channel->release_gate();
-  if (charge > 0 && !loading() && gate.stays == 0 && !(looks && charge < longest_debt)) {
+  if (charge > 0 && phase != Phase::loading && gate.stays == 0 && !(looks && charge < longest_debt)) {
     spend(observe::RankState::compute, charge);
     return;
   }
@@ -95,24 +95,31 @@ void Rank::leave()
   if (threads.size() > 1)
     notify_parked(thread); // what this thread has written may be what they look for
   gate.core = static_cast<std::int32_t>(thread.place.core);
-  gate.alone = std::all_of(threads.begin(), threads.end(), [&thread](const auto& other) {
-    return other.get() == &thread || other->at_descriptor || other->ended();
-  });
+  gate.alone = std::all_of(awake.begin(), awake.end(), [&thread](const Thread* other) { return other == &thread; });
   gate.tid = thread.tid;
   thread.poll.changes = gate.changes;
   gate.signal_due = signal_due(thread);
   gate.blocked = thread.blocked;
   gate.descriptor_seen = thread.descriptors_seen;
+  gate.more_events = thread.more_events ? 1 : 0;
   gate.clock.now_ps = job.scheduler().now();
-  gate.ahead_ps = to_compute.empty() && !timers.armed() ? job.lookahead() : 0;
   if (thread.here != nullptr)
     job.carrier().begin_burst(*thread.here);
+  else
+    gate.ahead_ps = to_compute.empty() && !timers.armed() ? job.lookahead() : 0;
 }
 
 void Rank::leave_standing()
 {
   if (std::exchange(gate.stays, 0U) != 0 && job.cells() != nullptr)
     job.cells()->wake(carrier);
+}
+
+void Rank::wakes_up(Thread& thread)
+{
+  awake.insert(std::upper_bound(awake.begin(), awake.end(), &thread,
+                                [](const Thread* a, const Thread* b) { return a->number < b->number; }),
+               &thread);
 }
 
 template <class Block> bool Rank::wait_with(For what, Block block)
@@ -143,8 +150,8 @@ void Rank::notify_parked(const Thread& but)
     return;
   ++gate.changes;
   sim::Timeline& timeline = job.scheduler().timeline();
-  for (const auto& thread : threads)
-    if (thread->poll.parked && thread.get() != &but && !thread->look_again.pending())
+  for (Thread* thread : awake)
+    if (thread->poll.parked && thread != &but && !thread->look_again.pending())
       timeline.schedule_in(thread->look_again, coherence);
 }
 
@@ -152,7 +159,7 @@ void Rank::memory_changed()
 {
   ++gate.changes;
   call_in();
-  for (const auto& thread : threads)
+  for (const Thread* thread : awake)
     if (thread->poll.at_memory)
       job.scheduler().wake(*thread->actor);
 }
@@ -194,7 +201,7 @@ bool Rank::signal_due(const Thread& thread) const
 {
   if (thread.pending.signals() == 0 && pending.signals() == 0) [[likely]]
     return false;
-  if (phase != Phase::running || loading())
+  if (phase != Phase::running)
     return false;
   if ((thread.pending.signals() & ~thread.blocked) != 0)
     return true;

@@ -67,6 +67,8 @@ public:
   // Threads that wait for the network look again; or all that wait.
   void notify_network();
   void notify_all();
+  void falls_asleep(const Thread& thread) { std::erase(awake, &thread); }
+  void wakes_up(Thread& thread);
   // Threads but this one that poll look again.
   void notify_parked(const Thread& but);
   // The NIC has written to the rank's memory: threads in loops that look at it do so again.
@@ -87,8 +89,7 @@ public:
   // even if it could be restarted.
   bool act_on_signals();
 
-  [[nodiscard]] bool loading() const { return gate.loading != 0; } // a library
-  [[nodiscard]] std::string title() const;                         // "rank 3 (bxi3)"
+  [[nodiscard]] std::string title() const; // "rank 3 (bxi3)"
   // Of the running thread.
   [[nodiscard]] const char* last_call() const { return running().last_call; }
   void set_last_call(const char* name) { running().last_call = name; }
@@ -107,6 +108,8 @@ public:
   std::unique_ptr<PmiSocket> pmi;
 
   std::vector<std::unique_ptr<Thread>> threads; // the first is the main one
+  // Those that neither have ended nor wait for a descriptor, in that order: MPI libraries have several threads that sleep.
+  std::vector<Thread*> awake;
   portals::Process* portals = nullptr;
   std::vector<Rank*> memory_peers; // of its node, with memory in common; ascending
   Pending pending;                 // signals for any thread
@@ -115,6 +118,7 @@ public:
   Channel* computing = nullptr;    // in a cell: the thread that the gate speaks of
   std::deque<Channel*> to_compute; // the others that may go on
 
+  std::uint64_t changed = 0; // how often something polls look for has come (Polling::changed)
   Phase phase = Phase::loading;
   bool joined = false;   // between PMIx_Init and PMIx_Finalize
   bool in_fence = false; // waits for the others

@@ -17,9 +17,9 @@ Thread::Thread(Rank& of, unsigned n) : rank(of), number(n), look_again(*this)
 
 Thread::~Thread() = default;
 
-void Thread::choose_core()
+engine::Core& Thread::choose_core()
 {
-  rank.job.cores().choose(rank.node, place);
+  return rank.job.cores().choose(rank.node, place);
 }
 
 SimTime Thread::spend(SimTime work)
@@ -27,8 +27,7 @@ SimTime Thread::spend(SimTime work)
   if (channel && channel->computing())
     return channel->finish_burst(work);
   const SimTime begin = rank.job.scheduler().now();
-  choose_core();
-  rank.job.cores().at(rank.node, place.core).spend(work, &place);
+  choose_core().spend(work, &place);
   return begin;
 }
 

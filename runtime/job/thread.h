@@ -47,8 +47,8 @@ struct Thread {
 
   // Computes for `work` on one of its cores. Returns when that began: now, or with the burst that is under way in a cell.
   SimTime spend(SimTime work);
-  // Moves to a core that fewer compute on, as the kernel's load balancing does.
-  void choose_core();
+  // Moves to a core that fewer compute on, as the kernel's load balancing does, and returns it.
+  engine::Core& choose_core();
 
   Rank& rank;
   const unsigned number; // 0: the rank's main thread
@@ -61,7 +61,7 @@ struct Thread {
   engine::Place place;              // the core it is on, and those it may use
   const char* last_call = "start";
   PollState poll;
-  bool at_descriptor = false;         // it waits for one
+  bool more_events = true;            // the queue it last took an event from may have another
   Pending pending;                    // signals for this thread in particular
   SignalSet blocked = 0;              // its signal mask
   std::uint64_t descriptors_seen = 0; // umw_gate::descriptor_news when it last looked at sockets

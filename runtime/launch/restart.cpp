@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -17,9 +19,6 @@ namespace
 {
 
 constexpr const char* variable = "UMWELT_RESTART"; // descriptor of the memory file
-constexpr const char* tunables = "GLIBC_TUNABLES";
-// 16 namespaces, and static TLS for the libraries of 15 ranks that insist on it (libgomp, libmpi): about 8 KiB each.
-constexpr const char* wanted_tunables = "glibc.rtld.nns=16:glibc.rtld.optional_static_tls=131072";
 
 } // namespace
 
@@ -41,15 +40,10 @@ std::optional<Restarted> restarted()
     words.push_back(text.substr(begin, end - begin));
     begin = end == std::string::npos ? text.size() : end + 1;
   }
-  if (words.size() < 2)
+  if (words.empty())
     return std::nullopt;
-  // The first word is the user's own setting, for the ranks.
-  if (words.front().empty())
-    unsetenv(tunables);
-  else
-    setenv(tunables, words.front().c_str(), 1);
-  const auto arguments = words.begin() + 2;
-  const auto findings = arguments + std::atoi(words[1].c_str());
+  const auto arguments = words.begin() + 1;
+  const auto findings = arguments + std::atoi(words.front().c_str());
   return Restarted{{arguments, findings}, {findings, words.end()}};
 }
 
@@ -58,10 +52,7 @@ std::string restart(const Restarted& what, const std::vector<std::string>& progr
   const int fd = memfd_create("umwelt-command", 0);
   if (fd < 0)
     return fmt::format("memory file: {}", std::strerror(errno));
-  const char* before = std::getenv(tunables);
-  std::string text = before != nullptr ? before : "";
-  text += '\0';
-  text += fmt::format("{}", what.arguments.size());
+  std::string text = fmt::format("{}", what.arguments.size());
   text += '\0';
   for (const auto* words : {&what.arguments, &what.findings})
     for (const std::string& word : *words) {
@@ -71,8 +62,6 @@ std::string restart(const Restarted& what, const std::vector<std::string>& progr
   if (write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return fmt::format("memory file: {}", std::strerror(errno));
   setenv(variable, fmt::format("{}", fd).c_str(), 1);
-  // Tunables that come later win.
-  setenv(tunables, (before != nullptr ? fmt::format("{}:{}", before, wanted_tunables) : wanted_tunables).c_str(), 1);
   if (fixed_addresses) {
     const int persona = personality(0xffffffff);
     if (persona >= 0)
@@ -82,7 +71,10 @@ std::string restart(const Restarted& what, const std::vector<std::string>& progr
   for (const std::string& word : program_argv)
     argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  execv("/proc/self/exe", argv.data());
+  // By its name: under valgrind, /proc/self/exe itself is valgrind's.
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  execv(error ? "/proc/self/exe" : self.c_str(), argv.data());
   return fmt::format("cannot be executed again: {}", std::strerror(errno));
 }
 

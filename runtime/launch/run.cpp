@@ -12,9 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "loader/namespace.h"
 #include "loader/private_folder.h"
-#include "loader/tls_reserve.h"
 #include "platforms/platform.h"
 #include "runtime/cli/cell_plan.h"
 #include "runtime/cli/exit_codes.h"
@@ -244,7 +242,17 @@ void describe(const cli::RunOptions& options, const job::Plan& plan)
   fmt::print(stderr, "{}", cli::placement_map(plan.placement));
 }
 
-cli::CellPlan plan_cells(const job::Plan& plan)
+std::vector<cli::ProgramSize> program_sizes(const job::Plan& plan)
+{
+  std::vector<cli::ProgramSize> programs;
+  for (const job::ProgramPlan& program : plan.programs) {
+    const std::vector<std::string> needed = sonames(program.program);
+    programs.push_back({needed.size(), cli::is_open_mpi(needed)});
+  }
+  return programs;
+}
+
+cli::CellPlan plan_cells(const job::Plan& plan, const cli::MachineLimits& limits)
 {
   std::vector<cli::CellProgram> programs;
   for (const job::ProgramPlan& program : plan.programs)
@@ -254,22 +262,18 @@ cli::CellPlan plan_cells(const job::Plan& plan)
   std::vector<cli::CellRank> ranks;
   for (std::size_t i = 0; i < plan.program_of_rank.size(); ++i)
     ranks.push_back({plan.program_of_rank[i], plan.placement.ranks[i].node});
-  return cli::plan_cells(plan.options.cells, plan.options.jobs, ranks, programs);
+  return cli::plan_cells(plan.options.cells, plan.options.jobs, ranks, programs,
+                         cli::ranks_that_fit(program_sizes(plan), limits));
 }
 
 // Refuses what does not fit on this machine.
-void check_machine(job::Plan& plan, const cli::CellPlan& cells)
+void check_machine(job::Plan& plan, const cli::CellPlan& cells, const cli::MachineLimits& limits)
 {
-  std::vector<cli::ProgramSize> programs;
-  for (const job::ProgramPlan& program : plan.programs) {
-    const std::vector<std::string> needed = sonames(program.program);
-    programs.push_back({needed.size(), cli::is_open_mpi(needed)});
-  }
-  const cli::Needs needs = cli::estimate_needs(programs, plan.program_of_rank, cells);
-  const std::vector<cli::Shortage> shortages = cli::find_shortages(needs, cli::read_machine_limits());
+  const cli::Needs needs = cli::estimate_needs(program_sizes(plan), plan.program_of_rank, cells);
+  const std::vector<cli::Shortage> shortages = cli::find_shortages(needs, limits);
   if (!shortages.empty())
     throw loader::Refusal(loader::Refusal::Kind::not_runnable, cli::shortage_text(needs.ranks, shortages));
-  plan.most_descriptors = cli::read_machine_limits().descriptors.value_or(~std::uint64_t{0});
+  plan.most_descriptors = limits.descriptors.value_or(~std::uint64_t{0});
   plan.descriptors = cli::raise_descriptor_limit(needs.descriptors);
   plan.own_descriptors = needs.descriptors;
 }
@@ -377,7 +381,7 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
 namespace
 {
 
-int run_job(cli::RunOptions options, const Wrappers& wrappers, char** process_argv)
+int run_job(cli::RunOptions options, const Wrappers& wrappers)
 {
   const auto begin = std::chrono::steady_clock::now();
   const Installation installation = find_installation();
@@ -388,14 +392,14 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers, char** process_ar
   job::Plan plan;
   std::vector<std::string> notes = options.notes;
   plan.shim = installation.shim;
-  plan.process_argv = process_argv;
   plan.options = options;
   plan.platform = platform::make_platform({options.platform, cli::nodes_wanted(options), 0});
   plan.placement = cli::place_ranks(options, plan.platform->name(), plan.platform->nodes());
   plan_programs(plan, wrappers.executions, installation, notes);
-  cli::CellPlan cells = plan_cells(plan);
+  const cli::MachineLimits limits = cli::read_machine_limits();
+  cli::CellPlan cells = plan_cells(plan, limits);
   notes.insert(notes.end(), cells.notes.begin(), cells.notes.end());
-  check_machine(plan, cells);
+  check_machine(plan, cells, limits);
   plan.cells = std::move(cells.cells);
   if (options.verbosity >= 1)
     describe(options, plan);
@@ -438,15 +442,13 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers, char** process_ar
 
 } // namespace
 
-void run(cli::RunOptions options, const Wrappers& wrappers, char** process_argv)
+void run(cli::RunOptions options, const Wrappers& wrappers)
 {
   engine::adopt_runtime_thread_pointer();
   int exit_code = cli::exit_code::failure;
   bool done = false;
   try {
-    if (!loader::tls_reserve_is_last())
-      throw std::runtime_error("the executable was linked with thread-local data behind the reserve for programs");
-    exit_code = run_job(std::move(options), wrappers, process_argv);
+    exit_code = run_job(std::move(options), wrappers);
     done = true;
   } catch (const cli::UsageError& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());

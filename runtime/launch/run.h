@@ -17,6 +17,6 @@ namespace umwelt::launch
 int prepare(const cli::RunOptions& options, const std::vector<std::string>& arguments);
 
 // Second start: runs the job. Does not return to the C library: its exit would run destructors of the ranks' libraries.
-[[noreturn]] void run(cli::RunOptions options, const Wrappers& wrappers, char** process_argv);
+[[noreturn]] void run(cli::RunOptions options, const Wrappers& wrappers);
 
 } // namespace umwelt::launch

@@ -22,6 +22,7 @@ bool look(Process& process, const ptl_handle_eq_t* handles, unsigned size, ptl_e
     }
     if (queue->available()) {
       result = queue->take(event);
+      process.fabric().host().took_event(process, queue->available());
       return true;
     }
   }
@@ -66,6 +67,27 @@ int finish(Process& process, int result, const ptl_event_t& event)
       process.fabric().host().received(process);
   }
   return result;
+}
+
+// One queue, without waiting.
+int poll(Process& process, ptl_handle_eq_t handle, ptl_event_t& event)
+{
+  EventQueue* queue = process.queue(handle);
+  if (!queue)
+    return PTL_ARG_INVALID;
+  Host& host = process.fabric().host();
+  if (!queue->available()) {
+    if (!host.empty_poll(process))
+      return PTL_EQ_EMPTY;
+    queue = process.queue(handle); // it may have been freed meanwhile
+    if (!queue)
+      return PTL_ARG_INVALID;
+    if (!queue->available())
+      return PTL_EQ_EMPTY;
+  }
+  const int result = queue->take(event);
+  host.took_event(process, queue->available());
+  return finish(process, result, event);
 }
 
 int wait(Process& process, const ptl_handle_eq_t* handles, unsigned size, sim::SimTime deadline, ptl_event_t& event,
@@ -120,12 +142,7 @@ int PtlEQGet(Process& process, ptl_handle_eq_t eq_handle, ptl_event_t* event)
 {
   if (!process.initialised())
     return PTL_NO_INIT;
-  if (!event || !process.queue(eq_handle))
-    return PTL_ARG_INVALID;
-  int result = PTL_OK;
-  unsigned which = 0;
-  const bool found = look_twice(process, [&] { return look(process, &eq_handle, 1, *event, which, result); });
-  return found ? finish(process, result, *event) : PTL_EQ_EMPTY;
+  return event ? poll(process, eq_handle, *event) : PTL_ARG_INVALID;
 }
 
 int PtlEQWait(Process& process, ptl_handle_eq_t eq_handle, ptl_event_t* event)
@@ -147,6 +164,10 @@ int PtlEQPoll(Process& process, const ptl_handle_eq_t* eq_handles, unsigned size
     return PTL_NO_INIT;
   if (process.aborted())
     return PTL_ABORTED;
+  if (size == 1 && timeout == 0 && eq_handles && event && which) {
+    *which = 0;
+    return poll(process, eq_handles[0], *event);
+  }
   if (!event || !which || !valid(process, eq_handles, size))
     return PTL_ARG_INVALID;
   if (timeout > 0)

@@ -133,7 +133,7 @@ void Fabric::became_visible(EventWrite& write)
   if (!queue)
     return;
   queue->show();
-  host_.changed(ni->process);
+  host_.event_visible(ni->process, queue->handle);
 }
 
 void Fabric::became_visible(CounterWrite& write)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "net_models/core/time.h"
+#include "preload/include/portals4.h"
 
 namespace umwelt::portals
 {
@@ -18,6 +19,8 @@ public:
   virtual bool wait(Process& process, sim::SimTime deadline) = 0;
   // Something `process` can observe changed: an event became visible, a counter moved, a queue slot became free, an abort.
   virtual void changed(Process& process) = 0;
+  // The first of these, of that queue.
+  virtual void event_visible(Process& process, ptl_handle_eq_t queue) { (void)queue, changed(process); }
   // The NIC has written to memory of `process`. `told`: an event or a count says so, too.
   virtual void written(Process& process, bool told) { (void)process, (void)told; }
   // The process asked and there was nothing (EQGet, EQPoll without time-out, CTGet with the value it already knew). The
@@ -28,6 +31,8 @@ public:
   virtual void idle_call(Process& process) { (void)process; }
   // A poll or wait of `process` returned something: it is not spinning.
   virtual void productive_poll(Process& process) = 0;
+  // It was an event; `more`: the same queue has another.
+  virtual void took_event(Process& process, bool more) { (void)process, (void)more; }
   // The calling thread has learned of bytes the NIC wrote into its memory. What it does with them is its own computing, but on
   // the simulated machine they are in no cache of its core.
   virtual void received(Process& process) { (void)process; }

@@ -19,8 +19,6 @@
 #include "runtime/world/signals.h"
 #include "runtime/world/slices.h"
 
-extern char** environ;
-
 namespace umwelt::world
 {
 
@@ -32,8 +30,7 @@ std::size_t main_stack()
   return std::clamp<std::size_t>(limit.rlim_cur, smallest_stack, largest);
 }
 
-Carrier::Carrier(engine::Scheduler& fibers, Cpu& cpu, char** process_argv)
-    : fibers_(fibers), cpu_(cpu), process_argv_(process_argv)
+Carrier::Carrier(engine::Scheduler& fibers, Cpu& cpu) : fibers_(fibers), cpu_(cpu)
 {
   loader::high_memory(); // before anything is loaded
 }
@@ -58,12 +55,12 @@ void Carrier::call(Thread& thread, std::uint32_t operation, void* arguments)
   Rank& rank = thread.rank;
   thread.trapped = false;
   switch (operation) {
-  case UMW_OP_umw_loader_lock: {
-    auto* a = static_cast<umw_args_umw_loader_lock*>(arguments);
-    if (a->take != 0)
-      lock_loader(thread);
+  case UMW_OP_umw_burst_paused: {
+    auto* a = static_cast<umw_args_umw_burst_paused*>(arguments);
+    if (a->begin != 0)
+      pause_burst(rank);
     else
-      unlock_loader(thread);
+      resume_burst(rank);
     a->result = 0;
     return;
   }
@@ -86,14 +83,13 @@ void Carrier::call(Thread& thread, std::uint32_t operation, void* arguments)
     break;
   }
   ++rank.gate.crossings;
-  rank.gate.stays = must_stay(thread);
+  rank.gate.stays = must_stay();
   request(thread, operation, arguments);
 }
 
-bool Carrier::must_stay(const Thread& thread) const
+bool Carrier::must_stay()
 {
-  return loader_locks_.held_by(thread.donor.kernel_id()) ||
-         Signals::on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  return Signals::on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
 }
 
 // --- life of a rank --------------------------------------------------------------------------------------------------
@@ -101,53 +97,41 @@ bool Carrier::must_stay(const Thread& thread) const
 void Carrier::live(Thread& main)
 {
   Rank& rank = main.rank;
-  const std::string error = load(main);
-  if (!error.empty()) {
-    umw_args_umw_not_loaded arguments{0, error.c_str()};
+  if (const auto failure = load(main); !failure.text.empty()) {
+    umw_args_umw_not_loaded arguments{0, failure.text.c_str(), static_cast<int>(failure.gave_up)};
     request(main, UMW_OP_umw_not_loaded, &arguments);
   }
-  rank.gate.stays = 0;
-  umw_args_umw_loaded arguments{};
-  request(main, UMW_OP_umw_loaded, &arguments);
-  std::vector<char*> argv;
-  for (std::string& word : rank.argv)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
   begin_burst(main);
-  loader::enter_program(rank.objects.program(), static_cast<int>(rank.argv.size()), argv.data(), rank.envp.data(),
-                        rank.program_path.c_str(), main.donor.thread_pointer(), engine::detail::have_fsgsbase);
+  rank.linker.go_on(engine::detail::have_fsgsbase);
 }
 
-// Empty, or ld.so's message.
-std::string Carrier::load(Thread& main)
+loader::Linker::Failure Carrier::load(Thread& main)
 {
   Rank& rank = main.rank;
-  carried_.push_back(&rank);
   rank.gate.high_memory = &loader::high_memory();
-  lock_loader(main);
+  const engine::Stack& stack = main.fiber->stack();
+  loader::LinkerStart start{rank.interpreter,
+                            rank.shim,
+                            rank.program_path,
+                            {},
+                            {},
+                            rank.linked_at,
+                            static_cast<char*>(stack.top()) - stack.size()};
+  for (std::string& word : rank.argv)
+    start.argv.push_back(word.data());
+  start.argv.push_back(nullptr);
   for (std::string& entry : rank.environment)
-    rank.envp.push_back(entry.data());
-  rank.envp.push_back(nullptr);
-  // ld.so hands constructors the process's own arguments and environment.
-  char** const own_environment = environ;
-  char* const own_name = process_argv_[0];
-  process_argv_[0] = rank.argv.front().data();
-  environ = rank.envp.data();
-  begin_burst(main);
-  std::string error;
-  {
-    const engine::Excursion excursion(main.donor.thread_pointer());
-    error = rank.objects.load(rank.stub.c_str(), rank.linked_at);
-  }
-  environ = own_environment;
-  process_argv_[0] = own_name;
-  unlock_loader(main);
-  if (!error.empty())
-    return error;
+    start.envp.push_back(entry.data());
+  start.envp.push_back(nullptr);
+  begin_burst(main); // in the rank's folder
+  auto failure = rank.linker.load(start);
   cpu_.skip(); // files were read
-  diagnose::add_objects(rank.objects.objects());
-  for (const loader::CodeRange& code : rank.objects.uninterruptible())
-    slices_->protect(code.begin, code.end);
+  if (!failure.text.empty())
+    return failure;
+  main.thread_pointer = rank.linker.thread_pointer();
+  main.kernel_id = rank.linker.kernel_id();
+  diagnose::add_rank(rank.gate, *rank.linker.debug(), rank.program_path);
+  rank.uninterruptible = rank.linker.code_of_shim();
   return {};
 }
 
@@ -156,7 +140,6 @@ Thread& Carrier::add_thread(Rank& rank)
   rank.threads.push_back(std::make_unique<Thread>(rank));
   if (rank.threads.size() > 1 && !dispatching_ && engine::have_syscall_dispatch())
     dispatching_ = engine::enable_syscall_dispatch();
-  cpu_.skip(); // starting the donor waits for the kernel: that is not missing from the next burst
   return *rank.threads.back();
 }
 
@@ -164,7 +147,7 @@ void Carrier::live(Thread& thread, umw_thread_start start, void* argument)
 {
   begin_burst(thread);
   {
-    const engine::Excursion excursion(thread.donor.thread_pointer(), dispatches(thread.rank));
+    const engine::Excursion excursion(thread.thread_pointer, dispatches(thread.rank));
     start(argument);
   }
   __builtin_unreachable(); // it ends with umw_thread_end
@@ -175,7 +158,7 @@ bool Carrier::deliver_pending(Thread& thread, void* context)
   umw_gate& gate = thread.rank.gate;
   if (gate.signal_due == 0 || gate.deliver_pending == nullptr)
     return false;
-  const engine::Excursion excursion(thread.donor.thread_pointer(), dispatches(thread.rank));
+  const engine::Excursion excursion(thread.thread_pointer, dispatches(thread.rank));
   return gate.deliver_pending(context);
 }
 
@@ -186,6 +169,8 @@ void Carrier::die(Thread& thread, int signal, const siginfo_t* information, cons
   const bool at_address = information != nullptr && (signal == SIGSEGV || signal == SIGBUS);
   if (at_address)
     text = fmt::format(" at address {}", information->si_addr);
+  else if (information != nullptr && signal == SIGTRAP)
+    text = fmt::format(", si_code {}", information->si_code);
   text += '\n';
   const engine::Stack& stack = thread.fiber->stack();
   if (at_address && stack.guards(information->si_addr))
@@ -206,8 +191,9 @@ void Carrier::begin_burst(const Thread& thread)
     use_folder_of(rank);
   if (rank.file_mask != current_file_mask_) [[unlikely]]
     use_file_mask(rank.file_mask);
-  rank.gate.kernel_tid = thread.donor.kernel_id();
-  rank.gate.clock.burst_start = engine::BurstMeter::ticks();
+  rank.gate.kernel_tid = thread.kernel_id;
+  if (cpu_.measured())
+    rank.gate.clock.burst_start = engine::BurstMeter::ticks();
 }
 
 void Carrier::pause_burst(Rank& rank)
@@ -248,40 +234,6 @@ int Carrier::change_directory(Rank& rank, const char* path, int fd)
     return -errno;
   rank.folder = current_folder_ = std::move(folder);
   return 0;
-}
-
-void Carrier::lock_loader(Thread& thread)
-{
-  Rank& rank = thread.rank;
-  if (loader_owner_ == &rank) {
-    ++loader_depth_;
-    return;
-  }
-  while (loader_owner_ != nullptr) {
-    ++loader_waiting_;
-    umw_args_umw_loader_wait arguments{0, loader_releases_};
-    request(thread, UMW_OP_umw_loader_wait, &arguments);
-    --loader_waiting_;
-  }
-  loader_owner_ = &rank;
-  loader_depth_ = 1;
-  rank.gate.loading = 1;
-  for (const Rank* other : carried_)
-    for (const auto& each : other->threads)
-      each->donor.end_look_up();
-}
-
-void Carrier::unlock_loader(Thread& thread)
-{
-  if (loader_owner_ != &thread.rank || --loader_depth_ > 0)
-    return;
-  loader_owner_ = nullptr;
-  thread.rank.gate.loading = 0;
-  ++loader_releases_;
-  if (loader_waiting_ > 0) {
-    umw_args_umw_loader_released arguments{0, loader_releases_};
-    request(thread, UMW_OP_umw_loader_released, &arguments);
-  }
 }
 
 } // namespace umwelt::world

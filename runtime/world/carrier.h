@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A process that carries ranks: the runtime's own, or a cell (runtime/cell). It loads their namespaces, runs their threads on
+// A process that carries ranks: the runtime's own, or a cell (runtime/cell). It has them loaded, runs their threads on
 // fibers, measures their bursts, cuts them and catches what befalls them. What they ask for is a request to the
 // simulation: served on the spot in the runtime's process, sent there from a cell.
 #pragma once
@@ -13,11 +13,10 @@
 
 #include <ucontext.h>
 
-#include "loader/donor.h"
-#include "loader/loader_locks.h"
-#include "loader/namespace.h"
+#include "loader/linker.h"
 #include "preload/gate/gate.h"
 #include "runtime/engine/scheduler.h"
+#include "runtime/engine/thread_pointer.h"
 #include "runtime/world/cpu.h"
 #include "runtime/world/file_mask.h"
 #include "runtime/world/folder.h"
@@ -49,7 +48,8 @@ struct Thread {
   explicit Thread(Rank& of) : rank(of) {}
 
   Rank& rank;
-  loader::Donor donor; // the thread control block it lives on
+  engine::ThreadPointer thread_pointer = 0; // the thread control block it lives on,
+  std::int32_t kernel_id = 0;               // and what the C library takes for its id: owner of its mutexes
   engine::Actor* fiber = nullptr;
   unsigned slot = 0;    // in a cell: on its board
   bool trapped = false; // it was last left by a trap, not by a call
@@ -67,7 +67,7 @@ struct Thread {
   std::uint64_t passes_since = 0;      // unless it has made a call (crossings)
 };
 
-// A rank, where it is carried. All but the namespace and the threads is known before the process exists.
+// A rank, where it is carried. All but the linker and the threads is known before the process exists.
 struct Rank {
   explicit Rank(umw_gate& g) : gate(g) {}
 
@@ -75,22 +75,23 @@ struct Rank {
   double speed = 1;
   std::vector<std::string> argv;
   std::vector<std::string> environment;
-  std::vector<char*> envp; // the same as the C library of the rank has it: `environ` points here, so it lives as long
   std::string program_path;
-  std::string stub;                       // of the program's private copy
+  std::string interpreter; // its dynamic linker
+  std::string shim;
   loader::AddressRange linked_at;         // where the program has to lie, if anywhere
   std::shared_ptr<Folder> folder;         // working directory; ranks that have not left it share one
   mode_t file_mask = FileMask().before(); // umask(2)
 
-  loader::Namespace objects;
-  std::vector<std::unique_ptr<Thread>> threads; // the first is the main one
+  loader::Linker linker{gate};
+  std::vector<loader::AddressRange> uninterruptible; // code of the shim, which counts on that
+  std::vector<std::unique_ptr<Thread>> threads;      // the first is the main one
 };
 
 class Carrier
 {
 public:
-  // `process_argv`: of this process, ld.so hands it to constructors. All outlive the carrier.
-  Carrier(engine::Scheduler& fibers, Cpu& cpu, char** process_argv);
+  // All outlive the carrier.
+  Carrier(engine::Scheduler& fibers, Cpu& cpu);
   virtual ~Carrier();
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
@@ -110,7 +111,7 @@ public:
   void call(Thread& thread, std::uint32_t operation, void* arguments);
   // Loads the rank and runs its program; on the main thread's fiber.
   [[noreturn]] void live(Thread& main);
-  // A thread that starts in the rank's world. Throws std::system_error.
+  // A thread that starts in the rank's world.
   Thread& add_thread(Rank& rank);
   [[noreturn]] void live(Thread& thread, umw_thread_start start, void* argument);
   // Acts on the signals that are due for the thread, on its stack as it stands. `context` (or null): where it was interrupted.
@@ -127,9 +128,8 @@ public:
   void pause_burst(Rank& rank);
   void resume_burst(Rank& rank);
 
-  // The thread holds a lock of ld.so, which all ranks of the process share, or is on the signal stack, of which there is one: it is
-  // not to be left standing.
-  [[nodiscard]] bool must_stay(const Thread& thread) const;
+  // The running thread is on the signal stack, of which there is one: it is not to be left standing.
+  [[nodiscard]] static bool must_stay();
   // Whether the rank's own system calls are to be dispatched (engine/syscalls.h): one that waits must not stop the others.
   [[nodiscard]] bool dispatches(const Rank& rank) const { return dispatching_ && rank.threads.size() > 1; }
   [[nodiscard]] Cpu& cpu() { return cpu_; }
@@ -141,29 +141,18 @@ protected:
   void end_slices();
 
 private:
-  std::string load(Thread& main);
-  void lock_loader(Thread& thread);
-  void unlock_loader(Thread& thread);
+  loader::Linker::Failure load(Thread& main);
   int change_directory(Rank& rank, const char* path, int fd);
   void use_folder_of(const Rank& rank);
   void use_file_mask(mode_t mask);
 
   engine::Scheduler& fibers_;
   Cpu& cpu_;
-  char** process_argv_;
   std::unique_ptr<Slices> slices_;
   bool dispatching_ = false; // system calls of ranks with several threads come here
   std::shared_ptr<Folder> current_folder_;
   const mode_t own_file_mask_ = FileMask().before();
   mode_t current_file_mask_ = own_file_mask_;
-  std::vector<Rank*> carried_; // in the order of loading
-  const loader::LoaderLocks loader_locks_;
-  // ld.so has one lock for all namespaces of a process: a constructor that waits in simulated time while the rank holds it must
-  // not stop another rank for good, so ranks wait for it in the simulation.
-  Rank* loader_owner_ = nullptr;
-  unsigned loader_depth_ = 0;
-  unsigned loader_waiting_ = 0;
-  std::uint64_t loader_releases_ = 0;
 };
 
 } // namespace umwelt::world

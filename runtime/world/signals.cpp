@@ -7,6 +7,7 @@
 
 #include <sys/syscall.h>
 
+#include "loader/parked_thread.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/world/carrier.h"
@@ -33,6 +34,7 @@ std::uintptr_t lowest_of_stack()
 
 void on_fault(int signal, siginfo_t* information, void* context)
 {
+  loader::fault_of_parked_thread(signal);
   const engine::Crossing crossing;
   auto* interrupted = static_cast<ucontext_t*>(context);
   Thread* thread = crossing.from_rank() ? carrier->running() : nullptr;
@@ -86,8 +88,32 @@ void on_trap(int signal, siginfo_t* information, void* context)
 {
   if (Slices::calibrates())
     return;
-  if (carrier->slices() == nullptr || !carrier->slices()->on_trap(*information, *static_cast<ucontext_t*>(context)))
+  Slices* const slices = carrier->slices();
+  const bool done = slices != nullptr ? slices->on_trap(*information, *static_cast<ucontext_t*>(context))
+                                      : Slices::is_step(*information);
+  if (!done)
     on_fault(signal, information, context);
+}
+
+void on_early_trap(int signal, siginfo_t* information, void*)
+{
+  if (Slices::is_step(*information))
+    return;
+  ::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+// The C library blocks signals while it starts a thread, which inherits that. But for the user's it is as if they were not: faults
+// and dispatched system calls may not be blocked.
+void take_over_mask(sigset_t& mask)
+{
+  std::uint64_t now = 0;
+  engine::umw_raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<std::int64_t>(&now), sizeof now, 0, 0);
+  for (const int signal : requests)
+    if ((now >> (signal - 1) & 1) != 0)
+      sigaddset(&mask, signal);
+    else
+      sigdelset(&mask, signal);
 }
 
 // A system call that a rank with several threads makes by itself (engine/syscalls.h).
@@ -134,6 +160,8 @@ void on_system_call(int signal, siginfo_t* information, void* context)
         engine::umw_raw_syscall(information->si_syscall, registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
                                 registers[REG_R10], registers[REG_R8], registers[REG_R9]);
   }
+  if (information->si_syscall == SYS_rt_sigprocmask)
+    take_over_mask(static_cast<ucontext_t*>(context)->uc_sigmask);
 }
 
 } // namespace
@@ -161,13 +189,18 @@ Signals::~Signals()
     ::signal(signal, SIG_DFL);
   for (const int signal : requests)
     ::signal(signal, SIG_DFL);
-  ::signal(SIGTRAP, SIG_DFL);
+  tolerate_stray_traps();
   ::signal(SIGSYS, SIG_DFL);
   ::signal(Slices::signal_number(), SIG_IGN); // one may still be on its way
   stack_t none{};
   none.ss_flags = SS_DISABLE;
   sigaltstack(&none, nullptr);
   stack = nullptr;
+}
+
+void Signals::tolerate_stray_traps()
+{
+  engine::install_handler(SIGTRAP, on_early_trap, 0);
 }
 
 bool Signals::on_stack(std::uintptr_t address)

@@ -2,7 +2,10 @@
 #include "runtime/world/slices.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -86,6 +89,15 @@ std::size_t extended_bytes(const ucontext_t& context)
   return software.magic == magic ? software.state_size : legacy;
 }
 
+bool is_traced()
+{
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("TracerPid:"))
+      return std::atoi(line.c_str() + line.find(':') + 1) != 0;
+  return false;
+}
+
 } // namespace
 
 int Slices::signal_number()
@@ -94,11 +106,12 @@ int Slices::signal_number()
 }
 
 Slices::Slices(Carrier& carrier, SimTime quantum)
-    : carrier_(carrier), ticks_per_quantum_(static_cast<unsigned>(std::max<SimTime>(quantum / tick, 1)))
+    : carrier_(carrier), traced_(is_traced()),
+      ticks_per_quantum_(static_cast<unsigned>(std::max<SimTime>(quantum / tick, 1)))
 {
-  measure_trap();
-  // Signal handlers on their way in or out: steps would end with the handler.
-  protect(reinterpret_cast<std::uintptr_t>(&__executable_start), reinterpret_cast<std::uintptr_t>(&etext));
+  if (!traced_)
+    measure_trap();
+  own_code_ = {reinterpret_cast<std::uintptr_t>(&__executable_start), reinterpret_cast<std::uintptr_t>(&etext)};
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal_number();
@@ -123,6 +136,11 @@ bool Slices::calibrates()
   return calibrating;
 }
 
+bool Slices::is_step(const siginfo_t& information)
+{
+  return information.si_code > 0 && information.si_code != SI_KERNEL;
+}
+
 void Slices::measure_trap()
 {
   calibrating = true;
@@ -145,12 +163,12 @@ Slices::~Slices()
 bool Slices::uncut(const Thread& thread, const ucontext_t& context) const
 {
   const umw_gate& gate = thread.rank.gate;
-  if (gate.running == 0 || gate.loading != 0 || carrier_.must_stay(thread) ||
+  if (gate.running == 0 || gate.uncut != 0 || Carrier::must_stay() ||
       Signals::on_stack(static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP])))
     return true;
   const std::uintptr_t pc = pc_of(context);
-  return std::any_of(protected_.begin(), protected_.end(),
-                     [pc](const Range& range) { return pc >= range.begin && pc < range.end; });
+  const auto has = [pc](const loader::AddressRange& range) { return pc >= range.begin && pc < range.end; };
+  return has(own_code_) || std::any_of(thread.rank.uninterruptible.begin(), thread.rank.uninterruptible.end(), has);
 }
 
 void Slices::on_tick(ucontext_t& context)
@@ -177,7 +195,10 @@ void Slices::on_tick(ucontext_t& context)
   // It may spin again and again, and never for long enough to be seen by two ticks.
   const bool lone =
       watch.ticks == 1 && thread.rank.gate.alone != 0 && carrier_.cpu().measured() && is_due(++thread.lone_ticks);
-  if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && known_.contains(pc))) {
+  if (traced_) {
+    if (watch.ticks > 1)
+      cut(thread, context);
+  } else if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && known_.contains(pc))) {
     watch.next_check = watch.ticks + std::min(watch.ticks, rarest_check);
     begin_steps(thread, context);
   } else if (watch.ticks % (carrier_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
@@ -441,7 +462,7 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
     interrupt(thread);
     thread.rank.gate.clock.burst_start += engine::BurstMeter::ticks() - begin;
   };
-  if (information.si_code == TRAP_TRACE) {
+  if (is_step(information)) {
     const bool over = over_ != 0 && !stepping_;
     finish_step_over();
     if (!stepping_) { // otherwise left over: the runtime was entered with the flag set

@@ -26,6 +26,7 @@
 
 #include <ucontext.h>
 
+#include "loader/elf_file.h"
 #include "net_models/core/time.h"
 
 namespace umwelt::world
@@ -51,16 +52,12 @@ public:
 
   // True: the trap was made to measure what a trap costs.
   static bool calibrates();
-  // Not cut here: code that other ranks would run into (ld.so), or that counts on not being interrupted (the shim).
-  void protect(std::uintptr_t begin, std::uintptr_t end) { protected_.push_back({begin, end}); }
-
+  // A single step, ours or a stray one; otherwise an int3 (SI_KERNEL) or sent by somebody (kill(2)). Not only TRAP_TRACE:
+  // loader/BUGS.md, "The trap of somebody else".
+  static bool is_step(const siginfo_t& information);
   [[nodiscard]] static int signal_number();
 
 private:
-  struct Range {
-    std::uintptr_t begin;
-    std::uintptr_t end;
-  };
   struct State { // of a thread between two instructions
     gregset_t registers;
     std::array<unsigned char, 4096> extended; // floating point and vectors, as the kernel saves them
@@ -98,11 +95,12 @@ private:
   void finish_step_over();
 
   Carrier& carrier_;
+  const bool traced_;            // a debugger would take every trap for its own: all threads count as computing
   std::uint64_t trap_entry_ = 0; // TSC ticks from an instruction to the handler of its trap
   std::uint64_t trap_exit_ = 0;  // and back
   timer_t timer_{};
   const unsigned ticks_per_quantum_;
-  std::vector<Range> protected_;
+  loader::AddressRange own_code_; // signal handlers on their way in or out: steps would end with the handler
   std::unordered_map<std::uintptr_t, Breakpoint> breakpoints_;
   std::unordered_map<std::uintptr_t, unsigned> most_misses_;
   std::unordered_set<std::uintptr_t> writable_; // pages of code

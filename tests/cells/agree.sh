@@ -27,7 +27,7 @@ trap 'rm -rf "$work"' EXIT
 for number in "${!ways[@]}"; do
   read -ra way <<<"${ways[number]}"
   code=0
-  timeout --kill-after=5 "${UMWELT_TEST_TIMEOUT:-60}" "$umwelt" run --cpu none -q --report "$work/$number.report" -np "$np" \
+  timeout --kill-after=5 "${UMWELT_TEST_TIMEOUT:-120}" "$umwelt" run --cpu none -q --report "$work/$number.report" -np "$np" \
     "${way[@]}" "${options[@]}" "$@" </dev/null >"$work/$number.stdout" 2>"$work/$number.stderr" || code=$?
   echo "$code" >"$work/$number.exit"
   if [[ $code != 0 ]] || ! [[ -s $work/$number.report ]]; then

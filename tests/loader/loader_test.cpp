@@ -10,12 +10,10 @@
 #include <unistd.h>
 
 #include "loader/elf_file.h"
-#include "loader/loaded_object.h"
-#include "loader/namespace.h"
-#include "loader/private_copy.h"
+#include "loader/image.h"
+#include "loader/linker.h"
 #include "loader/private_folder.h"
 #include "loader/program.h"
-#include "loader/stub.h"
 
 namespace umwelt::loader
 {
@@ -78,22 +76,6 @@ TEST_F(LoaderTest, DamagedElfNeverCrashesTheInspection)
   }
 }
 
-TEST_F(LoaderTest, ThePrivateCopyIsNoPieAnyMoreAndOtherwiseTheSame)
-{
-  const std::string copy = folder / "copy";
-  make_private_copy(self, copy);
-  const ElfFile before = inspect(self);
-  const ElfFile after = inspect(copy);
-  EXPECT_TRUE(before.pie);
-  EXPECT_FALSE(after.pie);
-  EXPECT_EQ(before.needed, after.needed);
-  EXPECT_EQ(fs::file_size(self), fs::file_size(copy));
-  struct stat status {
-  };
-  stat(copy.c_str(), &status);
-  EXPECT_EQ(status.st_mode & 0777, 0700u);
-}
-
 TEST_F(LoaderTest, SaysWhereAProgramMustLie)
 {
   const Program fixed = find_program({UMWELT_FIXED_PROGRAM}, environment(), "/");
@@ -103,26 +85,111 @@ TEST_F(LoaderTest, SaysWhereAProgramMustLie)
   EXPECT_FALSE(find_program({self}, environment(), "/").fixed_address());
 }
 
-// Everything in a process of its own: namespaces stay.
-TEST_F(LoaderTest, OneProgramThatIsNotPositionIndependentFitsInAProcess)
+// --- a dynamic linker of one's own -------------------------------------------------------------------------------------
+
+class LinkerTest : public LoaderTest
+{
+protected:
+  [[nodiscard]] LinkerStart start_of(const Program& program)
+  {
+    LinkerStart start;
+    start.interpreter = program.interpreter;
+    start.program = program.path;
+    start.shim = UMWELT_SHIM;
+    start.linked_at = program.linked_at;
+    start.argv = {name, nullptr};
+    start.envp = {nullptr};
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    start.stack_bottom = reinterpret_cast<void*>((here - (4UL << 20)) & ~std::uintptr_t{4095});
+    return start;
+  }
+  // A gate that the shim takes for its own.
+  static void prepare(umw_gate& gate)
+  {
+    gate.version = UMW_GATE_VERSION;
+    gate.size = sizeof gate;
+  }
+
+  char name[8] = "program";
+};
+
+TEST_F(LinkerTest, ItsImageIsMappedAgainAndAgain)
+{
+  const Program program = find_program({self}, environment(), "/");
+  EXPECT_NE(program.interpreter.find("ld-linux-x86-64"), std::string::npos);
+  const Image first(
+      program.interpreter, [](void*, int) {}, nullptr);
+  const Image second(
+      program.interpreter, [](void*, int) {}, nullptr);
+  EXPECT_NE(first.base(), second.base());
+  EXPECT_GT(first.entry(), first.base());
+  EXPECT_NE(first.symbol("_r_debug"), nullptr);
+  EXPECT_NE(first.symbol("_r_debug"), dlsym(RTLD_DEFAULT, "_r_debug"));
+  EXPECT_EQ(first.symbol("no_such_symbol"), nullptr);
+  EXPECT_TRUE(first.returns());
+}
+
+TEST_F(LinkerTest, OtherFilesAreNoDynamicLinkers)
+{
+  EXPECT_THROW(Image("/nonexistent", nullptr, nullptr), std::system_error);
+  EXPECT_THROW(Image(write("text", "hello"), nullptr, nullptr), std::runtime_error);
+  EXPECT_THROW(Image(UMWELT_FIXED_PROGRAM, nullptr, nullptr), std::runtime_error);
+}
+
+TEST_F(LinkerTest, LoadsAProgramUpToTheShimsFirstInitialiser)
+{
+  const Program program = find_program({"/bin/true"}, environment(), "/");
+  umw_gate gate{};
+  prepare(gate);
+  Linker linker(gate);
+  const auto failure = linker.load(start_of(program));
+  EXPECT_EQ(failure.text, "");
+  EXPECT_NE(linker.thread_pointer(), 0U);
+  EXPECT_NE(linker.kernel_id(), gettid());
+  ASSERT_NE(linker.debug(), nullptr);
+  ASSERT_NE(linker.debug()->r_map, nullptr);
+  EXPECT_STREQ(linker.debug()->r_map->l_name, "");
+  const ElfW(Ehdr)* header = elf_header(gate, *linker.debug()->r_map);
+  ASSERT_NE(header, nullptr);
+  EXPECT_EQ(header->e_ident[EI_MAG1], 'E');
+  bool shim = false;
+  for (const link_map* object = linker.debug()->r_map; object != nullptr; object = object->l_next)
+    shim = shim || std::string(object->l_name) == UMWELT_SHIM;
+  EXPECT_TRUE(shim);
+  ASSERT_EQ(linker.code_of_shim().size(), 1U);
+  EXPECT_LT(linker.code_of_shim().front().begin, gate.handover.code);
+  EXPECT_GT(linker.code_of_shim().front().end, gate.handover.code);
+}
+
+TEST_F(LinkerTest, SaysThatItGaveUp)
+{
+  Program program = find_program({"/bin/true"}, environment(), "/");
+  program.path = "/nonexistent";
+  umw_gate gate{};
+  prepare(gate);
+  Linker linker(gate);
+  const auto failure = linker.load(start_of(program));
+  EXPECT_TRUE(failure.gave_up);
+  EXPECT_EQ(failure.text, "its dynamic linker gave up, with the message above");
+  EXPECT_EQ(gate.handover.status, 127);
+}
+
+// In a process of its own: what is loaded stays.
+TEST_F(LinkerTest, OneProgramThatIsNotPositionIndependentFitsInAProcess)
 {
   const Program program = find_program({UMWELT_FIXED_PROGRAM}, environment(), "/");
-  const std::string copy = folder / "copy";
-  const std::string stub = folder / "stub.so";
-  make_private_copy(program.path, copy);
-  EXPECT_EQ(inspect(copy).kind, ElfFile::Kind::shared);
-  write_stub(stub, std::vector<std::string>{copy});
   const auto load_two = [&] {
-    Namespace first;
-    Namespace second;
-    std::string errors = first.load(stub.c_str(), program.linked_at);
-    const link_map* object = first.program();
+    umw_gate gates[2] = {};
+    prepare(gates[0]);
+    prepare(gates[1]);
+    Linker first(gates[0]);
+    Linker second(gates[1]);
+    std::string errors = first.load(start_of(program)).text;
+    const link_map* object = first.debug()->r_map;
     if (!errors.empty() || object->l_addr != 0 ||
-        reinterpret_cast<std::uintptr_t>(elf_header(*object)) != program.linked_at.begin)
+        reinterpret_cast<std::uintptr_t>(elf_header(gates[0], *object)) != program.linked_at.begin)
       errors += "the first is not where it belongs\n";
-    errors += second.load(stub.c_str(), program.linked_at);
-    if (second.loaded())
-      errors += "\nthe second was loaded";
+    errors += second.load(start_of(program)).text;
     std::fputs(errors.c_str(), stderr);
     _exit(0);
   };
@@ -132,22 +199,7 @@ TEST_F(LoaderTest, OneProgramThatIsNotPositionIndependentFitsInAProcess)
       "that place taken\\. A process has room for one of them; umwelt gives such ranks a process \\(cell\\) each$");
 }
 
-TEST_F(LoaderTest, TheStubBringsInWhatItNeeds)
-{
-  const std::string path = folder / "stub.so";
-  write_stub(path, std::vector<std::string>{"libm.so.6"});
-  EXPECT_EQ(inspect(path).kind, ElfFile::Kind::shared);
-  void* stub = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(stub, nullptr) << dlerror();
-  EXPECT_NE(dlsym(stub, "cos"), nullptr);
-  dlclose(stub);
-}
-
-TEST_F(LoaderTest, AStubIsNeverWrittenOverSomethingElse)
-{
-  const std::string path = write("there", "");
-  EXPECT_THROW(write_stub(path, std::vector<std::string>{}), std::system_error);
-}
+// --- finding programs ------------------------------------------------------------------------------------------------
 
 TEST_F(LoaderTest, FindsAProgramInThePath)
 {

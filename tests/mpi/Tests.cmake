@@ -183,7 +183,7 @@ foreach(program_and_np IN ITEMS "p2p_sendrecv;15;64" "p2p_incast;15" "coll_overl
     set(test mpi.cells-${program}-${np})
     add_test(NAME ${test} COMMAND ${UMWELT_BASH} ${PROJECT_SOURCE_DIR}/tests/cells/agree.sh $<TARGET_FILE:umwelt> ${np}
       ${options_${program}} -- ${mpi_programs}/${program})
-    set_tests_properties(${test} PROPERTIES LABELS "mpi;cells" SKIP_RETURN_CODE 77 PROCESSORS 2 TIMEOUT 300)
+    set_tests_properties(${test} PROPERTIES LABELS "mpi;cells" SKIP_RETURN_CODE 77 PROCESSORS 2 TIMEOUT 600)
   endforeach()
 endforeach()
 

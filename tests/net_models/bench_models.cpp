@@ -3,11 +3,14 @@
 #include <random>
 
 #include <benchmark/benchmark.h>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
 
 #include "net_models/core/timeline.h"
 #include "net_models/model.h"
 #include "net_models/parameters.h"
 #include "platforms/platform.h"
+#include "platforms/simgrid.h"
 
 namespace
 {
@@ -104,6 +107,54 @@ void put_with_ack(benchmark::State& state, const char* name)
 BENCHMARK_CAPTURE(put_with_ack, bxi, "bxi")->Args({1, 8})->Args({10'000, 8})->Args({1, 1 << 20});
 BENCHMARK_CAPTURE(put_with_ack, loggp, "loggp")->Args({1, 8})->Args({10'000, 8});
 BENCHMARK_CAPTURE(put_with_ack, delay, "delay")->Args({1, 8})->Args({10'000, 8});
+
+// Everybody to node 0, or everybody to everybody, at once, on a fat tree with half as many cables up as down. In an actor, which
+// `flow` needs.
+void congested(benchmark::State& state, const char* name, bool all_to_all)
+{
+  struct Sink final : net::TransferClient {
+    void source_read(net::Transfer&) override {}
+    void header_arrived(net::Transfer& transfer) override { transfer.deposit = transfer.payload; }
+    void delivered(net::Transfer&) override {}
+    void failed(net::Transfer&, net::TransferFailure) override {}
+  };
+  const auto nodes = static_cast<net::NodeIndex>(state.range(0));
+  sim::Timeline timeline;
+  const auto platform = platform::make_platform({.spec = "bxi:leaf=8,spines=4", .nodes = nodes});
+  const auto model = net::make_model(name, {timeline, *platform, nullptr}, {});
+  Sink sink;
+  std::vector<net::Transfer> transfers;
+  for (net::NodeIndex shift = 1; shift < nodes; ++shift)
+    for (net::NodeIndex node = 0; node < (all_to_all ? nodes : 1); ++node) {
+      net::Transfer& transfer = transfers.emplace_back();
+      transfer.client = &sink;
+      transfer.payload = static_cast<std::uint64_t>(state.range(1));
+      transfer.source = all_to_all ? node : shift;
+      transfer.target = all_to_all ? (node + shift) % nodes : 0;
+      transfer.initiator_process = transfer.source;
+      transfer.target_process = transfer.target;
+    }
+  simgrid::s4u::Actor::create("conductor", platform->node(0).host, [&] {
+    for (auto _ : state) {
+      for (net::Transfer& transfer : transfers)
+        model->start(transfer);
+      for (;;) {
+        if (model->external_pending() && model->advance_external(timeline.next()))
+          continue;
+        if (!timeline.step())
+          break;
+      }
+    }
+  });
+  platform::simgrid_engine().run();
+  state.counters["us_per_message"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * transfers.size()) / 1e6,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK_CAPTURE(congested, incast_bxi, "bxi", false)->Args({16, 64 << 10})->Args({64, 64 << 10});
+BENCHMARK_CAPTURE(congested, incast_flow, "flow", false)->Args({16, 64 << 10})->Args({64, 64 << 10});
+BENCHMARK_CAPTURE(congested, alltoall_bxi, "bxi", true)->Args({16, 64 << 10})->Args({64, 64 << 10});
+BENCHMARK_CAPTURE(congested, alltoall_flow, "flow", true)->Args({16, 64 << 10})->Args({64, 64 << 10});
 
 } // namespace
 

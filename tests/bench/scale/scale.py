@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import pathlib
-import platform
 import signal
 import statistics
 import subprocess
@@ -18,12 +17,11 @@ import sys
 import tempfile
 import time
 
-MARK = "UMWELT_BENCH_MARK"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import common  # noqa: E402
+from common import MARK, Failure, job_processes  # noqa: E402
+
 MIB = 1 << 20
-
-
-class Failure(Exception):
-    """A run that did not end as it should."""
 
 
 class Bench:
@@ -108,17 +106,6 @@ def wait_for_writer(fifo, process):
         return False
     finally:
         os.close(descriptor)
-
-
-def job_processes(mark):
-    wanted = f"{MARK}={mark}".encode()
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(entry)
-    return found
 
 
 def memory_of(processes):
@@ -257,8 +244,7 @@ def show(value):
 
 
 def markdown(results):
-    lines = [f"{results['machine']['cores']} cores, {results['machine']['memory_gib']:.0f} GiB, {results['machine']['kernel']}; "
-             f"load {results['machine']['load']:.1f} at the beginning", ""]
+    lines = [common.machine_text(results["machine"]), ""]
     for part, result in results["parts"].items():
         rows = [{key: value for key, value in row.items() if not isinstance(value, dict)} for row in result["rows"]]
         lines += [f"## {part}", "", PARTS[part].__doc__.splitlines()[0], ""]
@@ -275,18 +261,11 @@ def markdown(results):
     return "\n".join(lines)
 
 
-def machine():
-    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return {"cores": len(os.sched_getaffinity(0)), "memory_gib": pages / (1 << 30), "kernel": platform.release(),
-            "load": os.getloadavg()[0]}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="build folder, for example build/release")
     parser.add_argument("part", nargs="+", choices=[*PARTS, "all"])
-    parser.add_argument("--json", type=pathlib.Path, help="write the figures there, too")
-    parser.add_argument("--markdown", type=pathlib.Path, help="write the tables there instead of to standard output")
+    common.add_outputs(parser)
     parser.add_argument("--cells", default="auto", help="for start and mix (default: auto)")
     parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], default=[16, 64, 256, 1024],
                         help="for start (default: 16,64,256,1024)")
@@ -302,19 +281,14 @@ def main():
     options = parser.parse_args()
     try:
         bench = Bench(options.build.absolute(), options.limit)
-        results = {"machine": machine(), "parts": {}}
+        results = {"machine": common.machine(), "parts": {}}
         for part in PARTS:
             if part in options.part or "all" in options.part:
                 results["parts"][part] = PARTS[part](bench, options)
     except (Failure, OSError, subprocess.SubprocessError) as error:
         print(f"scale.py: {error}", file=sys.stderr)
         return 1
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=2) + "\n")
-    if options.markdown:
-        options.markdown.write_text(markdown(results))
-    else:
-        print(markdown(results))
+    common.write_outputs(options, results, markdown)
     return 0
 
 

@@ -30,6 +30,8 @@ Ranks programs_of(unsigned count, unsigned program = 0)
   return Ranks(count, program);
 }
 
+constexpr unsigned room = 15; // in a process
+
 // Each on a node of its own.
 CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, const Ranks& programs,
                     const std::vector<CellProgram>& kinds)
@@ -37,7 +39,7 @@ CellPlan plan_cells(const CellWishes& wishes, unsigned jobs, const Ranks& progra
   std::vector<CellRank> ranks;
   for (const unsigned program : programs)
     ranks.push_back({program, static_cast<std::uint32_t>(ranks.size())});
-  return cli::plan_cells(wishes, jobs, ranks, kinds);
+  return cli::plan_cells(wishes, jobs, ranks, kinds, room);
 }
 
 // Of one program, on these nodes.
@@ -46,7 +48,7 @@ CellPlan plan_nodes(const CellWishes& wishes, unsigned jobs, const std::vector<s
   std::vector<CellRank> ranks;
   for (const std::uint32_t node : nodes)
     ranks.push_back({0, node});
-  return cli::plan_cells(wishes, jobs, ranks, ordinary);
+  return cli::plan_cells(wishes, jobs, ranks, ordinary, room);
 }
 
 std::vector<std::size_t> sizes(const CellPlan& plan)
@@ -62,7 +64,7 @@ std::string plan_error(const CellWishes& wishes, const Ranks& ranks, const std::
   return error_of([&] { plan_cells(wishes, 1, ranks, programs); });
 }
 
-TEST(CellPlan, FifteenRanksStayInTheRuntimesProcess)
+TEST(CellPlan, AsManyRanksAsFitStayInTheRuntimesProcess)
 {
   EXPECT_THAT(plan_cells({}, 8, programs_of(15), ordinary).cells, IsEmpty());
 }
@@ -156,12 +158,20 @@ TEST(CellPlan, ARankThatIsAloneAnywayNeedsNoCell)
   EXPECT_THAT(plan_cells({0, {}}, 4, Ranks{1}, mixed).cells, IsEmpty());
 }
 
+TEST(CellPlan, ACellHasNoMoreRanksThanSlots)
+{
+  const std::vector<CellRank> ranks(2000, CellRank{0, 0});
+  EXPECT_THAT(cli::plan_cells({}, 1, ranks, ordinary, 5000).cells, IsEmpty());
+  EXPECT_THAT(sizes(cli::plan_cells({{}, {}, true}, 2, ranks, ordinary, 5000)), ElementsAre(500, 500, 500, 500));
+}
+
 TEST(CellPlan, WithoutCellsThereAreLimits)
 {
   EXPECT_THAT(plan_cells({0, {}}, 4, programs_of(15), ordinary).cells, IsEmpty());
   EXPECT_EQ(plan_error({0, {}}, programs_of(16), ordinary),
-            "--cells 0: expected at most 15 ranks, as many as one process has link-map namespaces for, got 16\n"
-            "  Leave --cells 0 out: the ranks are then spread over processes (cells).");
+            "--cells 0: expected at most 15 ranks, as many as one process has memory mappings (vm.max_map_count) and "
+            "files (ulimit -Hn) for, got 16\n"
+            "  Leave --cells 0 out: the ranks are then spread over processes (cells). Or raise these limits.");
   EXPECT_EQ(plan_error({0, {}}, {0, 1, 1}, mixed),
             "--cells 0: expected programs whose ranks can share a process, got 3 ranks, 2 of them of old, which is not "
             "position-independent (ET_EXEC)\n"

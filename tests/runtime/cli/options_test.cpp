@@ -314,10 +314,10 @@ TEST(RunOptions, CellsAreANumberOrAutomatic)
 TEST(RunOptions, ACellHasRoomForFifteenRanks)
 {
   EXPECT_FALSE(parse({"p"}).cells.ranks_per_cell.has_value());
-  EXPECT_EQ(parse({"--ranks-per-cell", "15", "p"}).cells.ranks_per_cell, 15u);
-  for (const char* number : {"0", "16", "auto"})
+  EXPECT_EQ(parse({"--ranks-per-cell", "512", "p"}).cells.ranks_per_cell, 512u);
+  for (const char* number : {"0", "513", "auto"})
     EXPECT_THAT(parse_error({"--ranks-per-cell", number, "p"}),
-                HasSubstr("--ranks-per-cell: expected a number of ranks between 1 and 15"));
+                HasSubstr("--ranks-per-cell: expected a number of ranks between 1 and 512"));
 }
 
 TEST(RunOptions, JobsAreTheCpusUnlessGiven)

@@ -24,7 +24,7 @@ Needs needs_of(unsigned ranks, unsigned program, unsigned jobs = 1)
   std::vector<CellRank> places;
   for (const unsigned which : program_of_rank)
     places.push_back({which, static_cast<std::uint32_t>(places.size())});
-  return estimate_needs(programs, program_of_rank, plan_cells({}, jobs, places, kinds));
+  return estimate_needs(programs, program_of_rank, plan_cells({}, jobs, places, kinds, 15));
 }
 
 // The measurements that the constants come from; a run must fit, and a limit twice as high must not be asked for.
@@ -52,6 +52,34 @@ TEST(Preflight, CellsShareMachineAndAccountButNotMappingsAndDescriptors)
   EXPECT_GT(many.memory, one.memory * 1024 / 15);
   EXPECT_LT(many.memory, 1024 * 8 * mebi) << "8 MiB per rank is the aim";
   EXPECT_GT(many.descriptors, 1024 * 8);
+}
+
+TEST(Preflight, MappingsAndDescriptorsSayHowManyRanksFit)
+{
+  MachineLimits limits;
+  EXPECT_GT(ranks_that_fit(programs, limits), 100000U);
+  limits.maps = 65530;
+  const unsigned mpi = ranks_that_fit(programs, limits);
+  EXPECT_NEAR(mpi, 139, 5);
+  EXPECT_GT(ranks_that_fit(std::span(programs).first(1), limits), 5 * mpi);
+  limits.descriptors = 16 + 2 * 13 * 20;
+  EXPECT_EQ(ranks_that_fit(programs, limits), 20U);
+  limits.maps = 10;
+  EXPECT_EQ(ranks_that_fit(programs, limits), 1U);
+}
+
+// With room to spare, for what is estimated is the least.
+TEST(Preflight, AsManyRanksAsFitAreNotShortOfMappings)
+{
+  MachineLimits limits;
+  limits.maps = 10000;
+  const unsigned fit = ranks_that_fit(std::span(programs).last(1), limits);
+  const auto needs = [](unsigned ranks) {
+    return estimate_needs(programs, std::vector<unsigned>(ranks, 1), CellPlan{});
+  };
+  EXPECT_THAT(find_shortages(needs(fit), limits), IsEmpty());
+  EXPECT_THAT(find_shortages(needs(fit * 11 / 10), limits), IsEmpty());
+  EXPECT_THAT(find_shortages(needs(fit * 6 / 5), limits), SizeIs(1));
 }
 
 TEST(Preflight, WhatIsUnlimitedIsEnough)

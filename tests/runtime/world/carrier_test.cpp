@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,33 +23,21 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr std::size_t stack = 256 * 1024;
-char* no_arguments[] = {nullptr};
 
 struct Ended {
 }; // a request that does not return
 
-// A process whose simulation knows the lock of the loader and the end of ranks.
+// A process whose simulation knows the end of ranks.
 class FakeCarrier final : public Carrier
 {
 public:
-  FakeCarrier(engine::Scheduler& scheduler, Cpu& cpu) : Carrier(scheduler, cpu, no_arguments) {}
+  FakeCarrier(engine::Scheduler& scheduler, Cpu& cpu) : Carrier(scheduler, cpu) {}
 
   [[nodiscard]] Thread* running() const override { return nullptr; }
-  void request(Thread& thread, std::uint32_t operation, void* arguments) override
+  void request(Thread&, std::uint32_t operation, void* arguments) override
   {
     asked.push_back(operation);
     switch (operation) {
-    case UMW_OP_umw_loader_wait:
-      while (releases <= static_cast<umw_args_umw_loader_wait*>(arguments)->seen) {
-        queue.push_back(thread.fiber);
-        fibers().block();
-      }
-      return;
-    case UMW_OP_umw_loader_released:
-      releases = static_cast<umw_args_umw_loader_released*>(arguments)->count;
-      fibers().wake(*queue.front());
-      queue.pop_front();
-      return;
     case UMW_OP_umw_died:
       report = static_cast<umw_args_umw_died*>(arguments)->report;
       throw Ended();
@@ -63,10 +50,6 @@ public:
 
   std::vector<std::uint32_t> asked;
   std::string report;
-
-private:
-  std::uint64_t releases = 0;
-  std::deque<engine::Actor*> queue;
 };
 
 class CarrierTest : public testing::Test
@@ -92,14 +75,12 @@ protected:
         stack);
     return carried;
   }
-  void note(const std::string& what) { log.push_back(fmt::format("{} {}", what, scheduler.now())); }
 
   sim::Timeline timeline;
   engine::Scheduler scheduler{timeline};
   Cpu cpu{{cli::CpuPolicy::Kind::none}, 0, 0};
   FakeCarrier carrier{scheduler, cpu};
   std::deque<Carried> ranks;
-  std::vector<std::string> log;
 };
 
 TEST_F(CarrierTest, ACallBecomesARequestAndCountsAsACrossing)
@@ -111,111 +92,6 @@ TEST_F(CarrierTest, ACallBecomesARequestAndCountsAsACrossing)
   scheduler.run();
   EXPECT_THAT(carrier.asked, ElementsAre(UMW_OP_umw_fence));
   EXPECT_EQ(rank.gate.crossings, 1U);
-}
-
-// --- the lock of the loader ------------------------------------------------------------------------------------------
-
-class LoaderLockTest : public CarrierTest
-{
-protected:
-  void set(Thread& thread, int take)
-  {
-    umw_args_umw_loader_lock lock{-1, take};
-    carrier.call(thread, UMW_OP_umw_loader_lock, &lock);
-    EXPECT_EQ(lock.result, 0);
-  }
-  void lock(Thread& thread) { set(thread, 1); }
-  void unlock(Thread& thread) { set(thread, 0); }
-  // A rank that holds the lock for `duration`.
-  void load(const std::string& name, SimTime begin, SimTime duration)
-  {
-    start(begin, [this, name, duration](Thread& thread) {
-      lock(thread);
-      note(name);
-      scheduler.sleep(duration);
-      unlock(thread);
-    });
-  }
-};
-
-TEST_F(LoaderLockTest, RanksTakeTurns)
-{
-  load("a", 0, 100);
-  load("b", 10, 100);
-  load("c", 20, 100);
-  scheduler.run();
-  EXPECT_THAT(log, ElementsAre("a 0", "b 100", "c 200"));
-}
-
-TEST_F(LoaderLockTest, IsNobodysBusinessIfNobodyWaits)
-{
-  load("a", 0, 100);
-  load("b", 100, 100);
-  scheduler.run();
-  EXPECT_THAT(carrier.asked, IsEmpty());
-  EXPECT_EQ(ranks.front().gate.crossings, 0U);
-}
-
-TEST_F(LoaderLockTest, IsReleasedAsOftenAsItWasTaken)
-{
-  start(0, [this](Thread& thread) {
-    lock(thread);
-    lock(thread);
-    scheduler.sleep(100);
-    unlock(thread);
-    scheduler.sleep(100);
-    unlock(thread);
-  });
-  load("b", 10, 0);
-  scheduler.run();
-  EXPECT_THAT(log, ElementsAre("b 200"));
-}
-
-TEST_F(LoaderLockTest, IsNotReleasedByWhoeverDoesNotHoldIt)
-{
-  load("a", 0, 100);
-  start(10, [this](Thread& thread) { unlock(thread); });
-  load("c", 20, 0);
-  scheduler.run();
-  EXPECT_THAT(log, ElementsAre("a 0", "c 100"));
-}
-
-TEST_F(LoaderLockTest, WhoeverComesBeforeTheOneThatWasWokenHasIt)
-{
-  start(0, [this](Thread& thread) {
-    lock(thread);
-    scheduler.sleep(100);
-    unlock(thread); // b is woken, but a goes on
-    lock(thread);
-    note("a");
-    scheduler.sleep(100);
-    unlock(thread);
-  });
-  load("b", 10, 0);
-  scheduler.run();
-  EXPECT_THAT(log, ElementsAre("a 100", "b 200"));
-}
-
-TEST_F(LoaderLockTest, TheGateSaysWhoHoldsIt)
-{
-  const Carried& rank = start(0, [this](Thread& thread) {
-    EXPECT_EQ(thread.rank.gate.loading, 0U);
-    lock(thread);
-    EXPECT_EQ(thread.rank.gate.loading, 1U);
-    lock(thread);
-    unlock(thread);
-    EXPECT_EQ(thread.rank.gate.loading, 1U);
-    unlock(thread);
-  });
-  start(0, [this](Thread& thread) { // waits at first
-    lock(thread);
-    EXPECT_EQ(thread.rank.gate.loading, 1U);
-    EXPECT_EQ(ranks.front().gate.loading, 0U);
-    unlock(thread);
-    EXPECT_EQ(thread.rank.gate.loading, 0U);
-  });
-  scheduler.run();
-  EXPECT_EQ(rank.gate.loading, 0U);
 }
 
 // --- working directories ---------------------------------------------------------------------------------------------

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the scripts of scale, contention and smpi share: the machine, the processes of a run, where results go."""
+
+import contextlib
+import json
+import os
+import pathlib
+import platform
+import re
+
+MARK = "UMWELT_BENCH_MARK"  # variable by which the processes of a run are found
+
+
+class Failure(Exception):
+    """A run that did not end as it should."""
+
+
+def machine():
+    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {"cores": len(os.sched_getaffinity(0)), "processor": model[1] if model else platform.machine(),
+            "memory_gib": pages / (1 << 30), "kernel": platform.release(), "load": os.getloadavg()[0]}
+
+
+def machine_text(facts):
+    return (f"{facts['cores']} cores ({facts['processor']}), {facts['memory_gib']:.0f} GiB, Linux {facts['kernel']}, "
+            f"load {facts['load']:.1f} at the beginning")
+
+
+def job_processes(mark):
+    """Folders in /proc of all processes with MARK=mark in their environment."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(entry)
+    return found
+
+
+def add_outputs(parser):
+    parser.add_argument("--json", type=pathlib.Path, help="write the figures there, too")
+    parser.add_argument("--markdown", type=pathlib.Path, help="write the tables there instead of to standard output")
+
+
+def write_outputs(options, results, markdown):
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=2) + "\n")
+    if options.markdown:
+        options.markdown.write_text(markdown(results))
+    else:
+        print(markdown(results), end="")
