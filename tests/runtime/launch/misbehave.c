@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Programs that go wrong in one way each: misbehave HOW [RANK]. The rank that misbehaves is 1 unless given. */
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,9 +46,12 @@ int main(int argc, char** argv)
   const int who = argc > 2 ? atoi(argv[2]) : 1;
   if (is(how, "deadlock"))
     MPI_Recv(&buffer, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (is(how, "endless"))
+  if (is(how, "endless")) {
+    if (getenv("MISBEHAVE_STARTED")) /* a file that signal_once_started.sh waits for */
+      close(creat(getenv("MISBEHAVE_STARTED"), 0600));
     for (;;)
       ++*(volatile int*)&buffer;
+  }
   if (is(how, "endless-polling"))
     for (int flag = 0; !flag;)
       MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE), MPI_Wtime();

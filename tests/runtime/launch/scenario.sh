@@ -3,27 +3,10 @@
 # scenario.sh NAME UMWELT PROGRAM: runs that something happens to from outside. Succeeds if the run ends as it should.
 set -u
 umwelt=$2 program=$3
-# a script's background jobs ignore SIGINT unless job control is on
-set -m
 case $1 in
 closed-pipe)
   "$umwelt" run -np 2 "$program" chatter | head -n 1 >/dev/null
   [ "${PIPESTATUS[0]}" = 141 ]
-  ;;
-interrupt)
-  "$umwelt" run -np 2 "$program" endless &
-  sleep 1
-  begin=$(date +%s%N)
-  kill -INT $!
-  wait $!
-  [ $? = 130 ] && [ $(($(date +%s%N) - begin)) -lt 1000000000 ]
-  ;;
-killed)
-  "$umwelt" run -np 2 "$program" endless &
-  sleep 1
-  kill -KILL $!
-  wait $!
-  [ $? = 137 ]
   ;;
 trace-refused) # a run that does not begin leaves no trace
   folder=$(mktemp -d)
