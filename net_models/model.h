@@ -79,6 +79,7 @@ public:
   bool from_host = true;  // a command written by the host; false: made by the NIC (responses, triggered operations)
   bool service = false;   // service instead of compute virtual network
   bool unordered = false; // PTL_MD_UNORDERED: may overtake
+  bool reserved = false;  // Model::reserve() has been called
 
   // Set by the client in header_arrived().
   std::uint64_t deposit = 0;
@@ -120,6 +121,14 @@ public:
   // Hands over a transfer. False: the node's command queue for it is full; nothing was taken, the listener is told when to
   // try again (only for from_host transfers). The transfer stays alive until delivered() or failed().
   virtual bool start(Transfer& transfer) = 0;
+  // A place in that queue for a transfer from_host that will be started later, and is then not refused. False: none is free.
+  virtual bool reserve(Transfer& transfer)
+  {
+    (void)transfer;
+    return true;
+  }
+  // It will not be started.
+  virtual void unreserve(Transfer& transfer) { (void)transfer; }
   // CPU time the host spends to write the command of `transfer` (0 for those not from_host). The host spends it once, before
   // it calls start().
   [[nodiscard]] virtual SimTime issue_cost(const Transfer& transfer) const = 0;

@@ -255,16 +255,40 @@ void BxiModel::advance(Flight& flight)
 
 // ---- Sending ----
 
-bool BxiModel::start(Transfer& transfer)
+std::uint8_t BxiModel::queue_of(const Transfer& transfer) const
+{
+  const auto base = transfer.kind == TransferKind::ack ? acks : is_response(transfer.kind) ? responses : requests;
+  return static_cast<std::uint8_t>(base + (on_service(transfer) ? 1 : 0));
+}
+
+bool BxiModel::reserve(Transfer& transfer)
 {
   Nic& nic = nics_[transfer.source];
-  const auto base = transfer.kind == TransferKind::ack ? acks : is_response(transfer.kind) ? responses : requests;
-  const auto index = static_cast<std::uint8_t>(base + (on_service(transfer) ? 1 : 0));
-  Queue& queue = nic.queues[index];
-  if (transfer.from_host && context_.listener != nullptr && queue.slots_used >= parameters_.queue_depth) {
+  Queue& queue = nic.queues[queue_of(transfer)];
+  if (context_.listener != nullptr && queue.slots_used >= parameters_.queue_depth) {
     nic.refused = true;
     return false;
   }
+  ++queue.slots_used;
+  transfer.reserved = true;
+  return true;
+}
+
+void BxiModel::unreserve(Transfer& transfer)
+{
+  Nic& nic = nics_[transfer.source];
+  --nic.queues[queue_of(transfer)].slots_used;
+  transfer.reserved = false;
+  if (std::exchange(nic.refused, false))
+    context_.listener->command_slot_free(transfer.source);
+}
+
+bool BxiModel::start(Transfer& transfer)
+{
+  if (transfer.from_host && !transfer.reserved && !reserve(transfer))
+    return false;
+  Nic& nic = nics_[transfer.source];
+  const std::uint8_t index = queue_of(transfer);
 
   Flight& flight = flights_.take();
   flight.model = this;
@@ -292,7 +316,6 @@ bool BxiModel::start(Transfer& transfer)
   transfer.state = &flight;
 
   if (transfer.from_host) {
-    ++queue.slots_used;
     const bool stored = parameters_.stored_by_host(transfer.payload);
     flight.command_at =
         context_.timeline.now() + parameters_.pci_latency + (stored ? pci_time(transfer.payload) : SimTime{0});

@@ -23,6 +23,8 @@ public:
 
   [[nodiscard]] std::string_view name() const override { return "bxi"; }
   bool start(Transfer& transfer) override;
+  bool reserve(Transfer& transfer) override;
+  void unreserve(Transfer& transfer) override;
   [[nodiscard]] SimTime issue_cost(const Transfer& transfer) const override { return parameters_.issue_cost(transfer); }
   [[nodiscard]] SimTime take_cost(WriteKind kind) const override { return parameters_.take_cost(kind); }
   void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) override;
@@ -87,6 +89,7 @@ private:
   [[nodiscard]] bool keeps_buffer(const Flight& flight) const;
   [[nodiscard]] bool reads_payload(const Flight& flight) const;
   [[nodiscard]] bool on_service(const Transfer& transfer) const;
+  [[nodiscard]] std::uint8_t queue_of(const Transfer& transfer) const;
   void read_service();
   [[nodiscard]] SimTime pci_time(std::uint64_t bytes) const;
   [[nodiscard]] SimTime cause() const;

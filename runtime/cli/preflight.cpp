@@ -168,7 +168,7 @@ unsigned ranks_that_fit(std::span<const ProgramSize> programs, const MachineLimi
 {
   // What is estimated is the least. Programs map and open something, too.
   constexpr std::uint64_t maps_percent = 115;
-  constexpr std::uint64_t descriptors_percent = 200;
+  constexpr std::uint64_t descriptors_percent = 150;
   constexpr std::uint64_t many = 1UL << 20;
   std::uint64_t fit = many;
   const auto fill = [&fit](const std::optional<std::uint64_t>& limit, std::uint64_t own, std::uint64_t of_rank) {
@@ -201,6 +201,8 @@ Needs estimate_needs(std::span<const ProgramSize> programs, std::span<const unsi
   for (const std::vector<unsigned>& process : processes) {
     std::uint64_t maps = runtime_needs::maps; // a cell has the runtime's, too
     std::uint64_t descriptors = runtime_needs::descriptors;
+    needs.descriptors_of_runtime =
+        std::max(needs.descriptors_of_runtime, descriptors + descriptors_of_rank * process.size());
     for (const unsigned rank : process) {
       const RankNeeds own = needs_of_rank(programs[program_of_rank[rank]]);
       needs.memory += own.memory;

@@ -49,6 +49,7 @@ struct Operation {
   void (*serve)(Rank& rank, void* arguments);
   bool progress; // does something, rather than looking or waiting
   bool looks;    // only looks, and is asked again at once if there was nothing
+  bool ahead;    // may be served ahead of the timeline
   bool starts;   // a step of the start of a rank, before which the others are to take theirs
 };
 
@@ -58,6 +59,27 @@ constexpr bool only_looks(std::uint32_t operation)
          operation == UMW_OP_PtlAtomicSync || operation == UMW_OP_PtlNIAtomicSync || operation == UMW_OP_umw_yield ||
          operation == UMW_OP_umw_look_again || operation == UMW_OP_umw_slice_park ||
          operation == UMW_OP_umw_slice_pause;
+}
+
+// The data path: commands are handed to the NIC when their date comes, and what has been seen already cannot go away.
+constexpr bool served_ahead(std::uint32_t operation)
+{
+  switch (operation) {
+  case UMW_OP_PtlPut:
+  case UMW_OP_PtlGet:
+  case UMW_OP_PtlAtomic:
+  case UMW_OP_PtlFetchAtomic:
+  case UMW_OP_PtlSwap:
+  case UMW_OP_PtlEQGet:
+  case UMW_OP_PtlEQPoll:
+  case UMW_OP_PtlEQWait:
+  case UMW_OP_PtlCTGet:
+  case UMW_OP_PtlCTPoll:
+  case UMW_OP_PtlCTWait:
+    return true;
+  default:
+    return false;
+  }
 }
 
 // Where the thread was interrupted rather than calling.
@@ -127,7 +149,11 @@ constexpr bool changes_queues(std::uint32_t operation)
 }
 
 #define UMW_CALL(result, name, ...)                                                                                    \
-  {#name, serve_##name, !only_looks_or_waits(UMW_OP_##name), only_looks(UMW_OP_##name),                                \
+  {#name,                                                                                                              \
+   serve_##name,                                                                                                       \
+   !only_looks_or_waits(UMW_OP_##name),                                                                                \
+   only_looks(UMW_OP_##name),                                                                                          \
+   served_ahead(UMW_OP_##name),                                                                                        \
    belongs_to_start(UMW_OP_##name)},
 #define UMW_CALL_VOID(name, ...) UMW_CALL(, name)
 #define UMW_SERVICE(result, name, ...) UMW_CALL(, name)
@@ -181,7 +207,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
       thread.poll.empty = 0; // a message without a call (preload/node_memory.c)
     rank.job.polling().progress();
   }
-  rank.enter(called.looks, measured);
+  rank.enter(called.looks, called.ahead, measured);
   if (called.progress) {
     thread.poll.idle = false;
     thread.poll.acted = true;

@@ -44,7 +44,6 @@ bool Channel::deliver_pending()
   return converse();
 }
 
-// Measured bursts do; loading takes no time.
 bool Channel::overlaps() const
 {
   return thread_.rank.job.cpu().measured() && thread_.rank.phase == Rank::Phase::running;

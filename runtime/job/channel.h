@@ -37,6 +37,8 @@ public:
 
   // What the gate says of the burst that has ended has been taken note of: another thread of the rank may go on.
   void release_gate();
+  // Its bursts are under way while time goes on: measured ones are, and loading takes no time.
+  [[nodiscard]] bool overlaps() const;
   // A measured burst that is not accounted for yet.
   [[nodiscard]] bool computing() const { return computing_; }
   // It counts for `work`: returns when that has gone by since it began, and says when that was.
@@ -57,7 +59,6 @@ public:
   void tell_slot(unsigned slot) { slot_.result = static_cast<std::int32_t>(slot); }
 
 private:
-  [[nodiscard]] bool overlaps() const;
   bool converse();
   void go_on(cell::Slot::Turn how);
   void take_gate();

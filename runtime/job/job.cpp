@@ -907,7 +907,8 @@ Outcome Job::run()
   }
   for (const auto& rank : ranks_)
     if (rank->phase != Rank::Phase::ended && rank->main().actor->state() == engine::Actor::State::blocked)
-      rank->tell_trace(observe::RankState::waiting, rank->main().actor->blocked_since(), end_of_time());
+      rank->tell_trace(observe::RankState::waiting,
+                       std::max(rank->main().actor->blocked_since(), rank->main().ahead_until), end_of_time());
   progress_.erase();
   if (cells_)
     cells_->stop();

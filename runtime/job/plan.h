@@ -41,7 +41,7 @@ struct Plan {
   std::vector<std::vector<unsigned>> cells; // ranks of each; none: all live in the runtime's own process
   std::uint64_t descriptors = 0;            // that a program may have open
   std::uint64_t most_descriptors = 0;       // to which it may raise that
-  std::uint64_t own_descriptors = 0;        // what Umwelt and the libraries need in the process that has most
+  std::uint64_t own_descriptors = 0;        // what Umwelt needs of its own in the process that has most ranks
   std::unique_ptr<observe::Trace> trace;    // null: not asked for
   std::string shim;                         // path of libumwelt-preload.so
 };

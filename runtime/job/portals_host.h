@@ -28,9 +28,11 @@ public:
   void took_event(portals::Process& process, bool more) override;
   void received(portals::Process& process) override;
   void spend(portals::Process& process, sim::SimTime host_time) override;
+  [[nodiscard]] sim::SimTime date(const portals::Process& process) const override;
+  void catch_up(portals::Process& process) override;
 
 private:
-  Rank& rank_of(const portals::Process& process);
+  Rank& rank_of(const portals::Process& process) const;
   void tell(Rank& rank);
   Job& job_;
 };

@@ -46,7 +46,7 @@ Thread& Rank::running() const
   return *static_cast<Thread*>(job.scheduler().current()->owner);
 }
 
-void Rank::enter(bool looks, SimTime measured)
+void Rank::enter(bool looks, bool ahead, SimTime measured)
 {
   umw_clock& clock = gate.clock;
   Thread& thread = running();
@@ -64,9 +64,14 @@ void Rank::enter(bool looks, SimTime measured)
   if (thread.channel)
     thread.channel->release_gate();
   if (charge > 0 && phase != Phase::loading && gate.stays == 0 && !(looks && charge < longest_debt)) {
-    spend(observe::RankState::compute, charge);
+    if (ahead)
+      spend_ahead(observe::RankState::compute, charge);
+    else
+      spend(observe::RankState::compute, charge);
     return;
   }
+  if (!ahead)
+    thread.catch_up();
   if (thread.channel)
     charge -= thread.channel->drop_burst();
   clock.debt_ps = std::max<SimTime>(charge, 0);
@@ -74,12 +79,28 @@ void Rank::enter(bool looks, SimTime measured)
 
 void Rank::spend(observe::RankState state, SimTime time)
 {
+  account(state, time);
+  const SimTime begin = running().spend(time);
+  spent(state, begin, job.scheduler().now());
+}
+
+void Rank::spend_ahead(observe::RankState state, SimTime time)
+{
+  account(state, time);
+  const SimTime begin = running().spend_ahead(time);
+  spent(state, begin, std::max(job.scheduler().now(), running().ahead_until));
+}
+
+void Rank::account(observe::RankState state, SimTime time)
+{
   gate.clock.cpu_ps += time;
   (state == observe::RankState::compute ? statistics.compute : statistics.communication) += time;
-  Thread& thread = running();
-  const SimTime begin = thread.spend(time);
-  if (thread.number == 0)
-    tell_trace(state, begin, job.scheduler().now());
+}
+
+void Rank::spent(observe::RankState state, SimTime begin, SimTime until)
+{
+  if (running().number == 0)
+    tell_trace(state, begin, until);
   timers.cpu_passed();
 }
 
@@ -102,7 +123,7 @@ void Rank::leave()
   gate.blocked = thread.blocked;
   gate.descriptor_seen = thread.descriptors_seen;
   gate.more_events = thread.more_events ? 1 : 0;
-  gate.clock.now_ps = job.scheduler().now();
+  gate.clock.now_ps = std::max(job.scheduler().now(), thread.ahead_until);
   if (thread.here != nullptr)
     job.carrier().begin_burst(*thread.here);
   else
@@ -126,7 +147,7 @@ template <class Block> bool Rank::wait_with(For what, Block block)
 {
   engine::Scheduler& scheduler = job.scheduler();
   const Thread& self = running();
-  const SimTime begin = scheduler.now();
+  const SimTime begin = std::max(scheduler.now(), self.ahead_until);
   if (threads.size() > 1)
     notify_parked(self);
   if (!memory_peers.empty() && !self.poll.idle)
@@ -138,8 +159,9 @@ template <class Block> bool Rank::wait_with(For what, Block block)
   gate.clock.debt_ps = debt;
   std::erase_if(waiting_, [&self](const Waiting& waiting) { return waiting.actor == self.actor; });
   if (self.number == 0) {
-    statistics.waiting += scheduler.now() - begin;
-    tell_trace(observe::RankState::waiting, begin, scheduler.now());
+    const SimTime until = std::max(scheduler.now(), begin);
+    statistics.waiting += until - begin;
+    tell_trace(observe::RankState::waiting, begin, until);
   }
   return woken;
 }

@@ -47,12 +47,15 @@ public:
   [[nodiscard]] Thread& running() const;
 
   // On every request: turns the burst that ended with it (`measured`: its CPU time) into simulated time, and lets the next one
-  // begin. A call that only looks leaves short bursts standing as a debt: if it has to wait, the time goes by anyway.
-  void enter(bool looks, SimTime measured);
+  // begin. A call that only looks leaves short bursts standing as a debt: if it has to wait, the time goes by anyway. Calls of the NIC's
+  // own data path may be served ahead of the timeline, for all others it catches up.
+  void enter(bool looks, bool ahead, SimTime measured);
   void leave();
 
   // CPU time of the calling thread goes by: computing, or communication.
   void spend(observe::RankState state, SimTime time);
+  // The same; the thread may go on at once (Thread::spend_ahead).
+  void spend_ahead(observe::RankState state, SimTime time);
   void tell_trace(observe::RankState state, SimTime from, SimTime to);
 
   // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe; who waits for itself is woken
@@ -134,6 +137,8 @@ private:
   template <class Block> bool wait_with(For what, Block block);
   // Who takes a signal that is for the process: the main thread if it can, complete_signal() of Linux' kernel/signal.c.
   [[nodiscard]] Thread* taker(int signal) const;
+  void account(observe::RankState state, SimTime time);
+  void spent(observe::RankState state, SimTime begin, SimTime until);
   bool notify_of_timer(const Timers::Notice& notice, std::uint64_t count);
 
   std::vector<Waiting> waiting_;

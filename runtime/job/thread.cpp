@@ -11,6 +11,11 @@
 namespace umwelt::job
 {
 
+namespace
+{
+constexpr SimTime longest_lead = 5 * sim::microsecond;
+}
+
 Thread::Thread(Rank& of, unsigned n) : rank(of), number(n), look_again(*this)
 {
 }
@@ -24,11 +29,33 @@ engine::Core& Thread::choose_core()
 
 SimTime Thread::spend(SimTime work)
 {
+  catch_up();
   if (channel && channel->computing())
     return channel->finish_burst(work);
   const SimTime begin = rank.job.scheduler().now();
   choose_core().spend(work, &place);
   return begin;
+}
+
+SimTime Thread::spend_ahead(SimTime work)
+{
+  engine::Scheduler& scheduler = rank.job.scheduler();
+  const SimTime now = scheduler.now();
+  const SimTime begin = std::max(now, ahead_until);
+  // One rank on the node with one thread that is awake: nobody else computes there or shares its memory.
+  const bool alone = rank.gate.local_ranks == 1 && rank.awake.size() == 1 && !(channel && channel->overlaps());
+  if (!alone || begin + work > now + longest_lead)
+    return spend(work);
+  if (begin > now || !scheduler.pass(work))
+    ahead_until = begin + work;
+  return begin;
+}
+
+void Thread::catch_up()
+{
+  engine::Scheduler& scheduler = rank.job.scheduler();
+  while (scheduler.now() < ahead_until)
+    scheduler.sleep(ahead_until - scheduler.now());
 }
 
 void Thread::look_again_at(SimTime date, bool written)

@@ -275,7 +275,7 @@ void check_machine(job::Plan& plan, const cli::CellPlan& cells, const cli::Machi
     throw loader::Refusal(loader::Refusal::Kind::not_runnable, cli::shortage_text(needs.ranks, shortages));
   plan.most_descriptors = limits.descriptors.value_or(~std::uint64_t{0});
   plan.descriptors = cli::raise_descriptor_limit(needs.descriptors);
-  plan.own_descriptors = needs.descriptors;
+  plan.own_descriptors = needs.descriptors_of_runtime;
 }
 
 std::unique_ptr<observe::Trace> open_trace(const job::Plan& plan)

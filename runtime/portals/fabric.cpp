@@ -36,6 +36,7 @@ void Fabric::detach(Process& process)
     unbind(process, process.pid());
   while (Message* message = process.waiting_messages) {
     remove_waiting(process, *message);
+    initiator_.cancel_issue(*message);
     release(*message);
   }
 }

@@ -36,8 +36,12 @@ public:
   // The calling thread has learned of bytes the NIC wrote into its memory. What it does with them is its own computing, but on
   // the simulated machine they are in no cache of its core.
   virtual void received(Process& process) { (void)process; }
-  // The calling thread spends CPU time (writing a command to the NIC).
+  // The calling thread spends CPU time (writing a command to the NIC, taking an event). It may go on before that has passed: date().
   virtual void spend(Process& process, sim::SimTime host_time) = 0;
+  // The date of the calling thread, if it is ahead of the timeline's; else any that has passed. What it does now happens then.
+  [[nodiscard]] virtual sim::SimTime date(const Process& process) const { return (void)process, 0; }
+  // Returns when the timeline has come to that date.
+  virtual void catch_up(Process& process) { (void)process; }
 
 protected:
   ~Host() = default;

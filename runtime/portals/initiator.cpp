@@ -2,6 +2,7 @@
 #include "runtime/portals/initiator.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "runtime/portals/fabric.h"
 #include "runtime/portals/process.h"
@@ -147,6 +148,16 @@ int Initiator::start(Process& process, const Move& move)
   fabric_.add_waiting(process, message);
   if (const sim::SimTime cost = fabric_.model().issue_cost(message.request); cost > 0)
     fabric_.host().spend(process, cost);
+  if (const sim::SimTime date = fabric_.host().date(process); date > fabric_.timeline().now()) {
+    if (fabric_.model().reserve(message.request)) {
+      message.issue.initiator = this;
+      message.issue.process = &process;
+      message.issue.message = &message;
+      fabric_.timeline().schedule(message.issue, date);
+      return PTL_OK;
+    }
+    fabric_.host().catch_up(process);
+  }
   for (;;) {
     if (process.detached()) // detach() has recycled the message
       return PTL_FAIL;
@@ -161,6 +172,32 @@ int Initiator::start(Process& process, const Move& move)
     fabric_.add_waiting(process, message);
     fabric_.host().wait(process, sim::never);
   }
+}
+
+void Issue::fire()
+{
+  initiator->start_issued(*process, *message);
+}
+
+void Initiator::start_issued(Process& process, Message& message)
+{
+  fabric_.remove_waiting(process, message);
+  if (!fabric_.resolve(message.initiator)) { // closed by another thread
+    fabric_.model().unreserve(message.request);
+    fabric_.release(message);
+    return;
+  }
+  message.request.started = fabric_.timeline().now();
+  [[maybe_unused]] const bool taken = fabric_.model().start(message.request);
+  assert(taken); // it has a place
+}
+
+void Initiator::cancel_issue(Message& message)
+{
+  if (!message.issue.pending())
+    return;
+  fabric_.timeline().cancel(message.issue);
+  fabric_.model().unreserve(message.request);
 }
 
 int Initiator::arm(Process& process, const Move& move, ptl_handle_ct_t trigger, ptl_size_t threshold)

@@ -16,6 +16,8 @@
 namespace umwelt::portals
 {
 
+class Initiator;
+class Process;
 struct Message;
 struct PortalTableEntry;
 struct UnexpectedHeader;
@@ -69,6 +71,14 @@ struct EventSink {
   unsigned options = 0;
 };
 
+// The NIC is handed a command of a process that is ahead of the timeline.
+struct Issue final : sim::Event {
+  void fire() override;
+  Initiator* initiator = nullptr;
+  Process* process = nullptr;
+  Message* message = nullptr;
+};
+
 // Pointers to objects of an interface are valid only while the interface exists: resolve `initiator` or `target_ni` first.
 // The objects themselves stay while their in_use or in_progress counts this message.
 struct Message {
@@ -86,6 +96,7 @@ struct Message {
   MemoryDescriptor* get_md = nullptr;  // counted in in_use until written
   Message* previous_waiting = nullptr; // in the list of messages the NIC has not taken yet
   Message* next_waiting = nullptr;
+  Issue issue;
 
   // The header.
   unsigned ni_kind = 0;

@@ -2,6 +2,8 @@
 // How the functions of the interface wait, poll and pay.
 #pragma once
 
+#include <algorithm>
+
 #include "net_models/model.h"
 #include "runtime/portals/fabric.h"
 #include "runtime/portals/process.h"
@@ -12,7 +14,10 @@ namespace umwelt::portals
 // Date at which a time-out given now ends.
 inline sim::SimTime deadline_of(const Process& process, ptl_time_t timeout)
 {
-  return timeout == PTL_TIME_FOREVER ? sim::never : process.fabric().timeline().now() + timeout * sim::millisecond;
+  Fabric& fabric = process.fabric();
+  return timeout == PTL_TIME_FOREVER
+             ? sim::never
+             : std::max(fabric.timeline().now(), fabric.host().date(process)) + timeout * sim::millisecond;
 }
 
 // The program got what it asked for; taking it costs the host time.

@@ -62,7 +62,7 @@ TEST(Preflight, MappingsAndDescriptorsSayHowManyRanksFit)
   const unsigned mpi = ranks_that_fit(programs, limits);
   EXPECT_NEAR(mpi, 139, 5);
   EXPECT_GT(ranks_that_fit(std::span(programs).first(1), limits), 5 * mpi);
-  limits.descriptors = 16 + 2 * 13 * 20;
+  limits.descriptors = 16 + 19 * 20;
   EXPECT_EQ(ranks_that_fit(programs, limits), 20U);
   limits.maps = 10;
   EXPECT_EQ(ranks_that_fit(programs, limits), 1U);
