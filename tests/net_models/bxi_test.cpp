@@ -348,6 +348,33 @@ TEST(Bxi, AFullCommandQueueRefusesAndTellsWhenThereIsRoom)
   EXPECT_NE(third.done, -1);
 }
 
+TEST(Bxi, AReservedPlaceInTheCommandQueueIsKept)
+{
+  Bench bench("bxi", "queue_depth=2");
+  Observed& later = bench.transfer(TransferKind::put, 8);
+  EXPECT_TRUE(bench.model->reserve(later));
+  bench.put(8);
+  Observed& third = bench.transfer(TransferKind::put, 8);
+  EXPECT_FALSE(bench.model->reserve(third));
+  EXPECT_FALSE(bench.model->start(third));
+  bench.run();
+  bench.start(later);
+  bench.run();
+  EXPECT_NE(later.done, -1);
+}
+
+TEST(Bxi, APlaceThatIsGivenBackIsTold)
+{
+  Bench bench("bxi", "queue_depth=1");
+  Observed& never = bench.transfer(TransferKind::put, 8);
+  EXPECT_TRUE(bench.model->reserve(never));
+  EXPECT_FALSE(bench.model->start(bench.transfer(TransferKind::put, 8)));
+  bench.model->unreserve(never);
+  EXPECT_THAT(bench.probe.slots, testing::ElementsAre(0U));
+  bench.put(8);
+  bench.run();
+}
+
 TEST(Bxi, VirtualNetworksHaveQueuesOfTheirOwn)
 {
   Bench bench("bxi", "queue_depth=1");

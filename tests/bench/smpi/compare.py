@@ -175,13 +175,14 @@ def enough_calls(tool, row, target):
     """As many calls as take about `target` seconds, or as long as the start; those too short to tell from the start are tried again with
     more."""
     start_up = tool.run(row, 1).cpu
-    if start_up > 15 * max(target, 1):
+    if start_up > 15 * max(target, 1):  # minutes, if looked at as closely as the others
         again = tool.run(row, 2).cpu
         if again > 1.3 * start_up:  # most of that was the call
             return 2
         start_up = min(start_up, again)
-    else:
-        start_up = min(start_up, tool.run(row, 1).cpu)
+        more = tool.run(row, 32).cpu - start_up
+        return max(2, int(31 * start_up / max(more, start_up / 4)))
+    start_up = min(start_up, tool.run(row, 1).cpu)
     target = max(target, start_up)
     calls = 1
     while True:

@@ -42,6 +42,8 @@ public:
   std::size_t productive_polls = 0;
   std::size_t receptions = 0;
   sim::SimTime spent = 0;
+  bool runs_ahead = false; // the calling thread goes on before what it spends has passed
+  sim::SimTime ahead_until = 0;
 
   bool wait(Process& process, sim::SimTime deadline) override;
   void changed(Process&) override { ++changes; }
@@ -54,7 +56,14 @@ public:
   void written(Process&, bool told) override { ++(told ? writes_told : writes_untold); }
   void productive_poll(Process&) override { ++productive_polls; }
   void received(Process&) override { ++receptions; }
-  void spend(Process&, sim::SimTime host_time) override { spent += host_time; }
+  void spend(Process&, sim::SimTime host_time) override
+  {
+    spent += host_time;
+    if (runs_ahead)
+      ahead_until = std::max(timeline_.now(), ahead_until) + host_time;
+  }
+  [[nodiscard]] sim::SimTime date(const Process&) const override { return ahead_until; }
+  void catch_up(Process&) override;
 
 private:
   sim::Timeline& timeline_;

@@ -6,11 +6,23 @@
 namespace umwelt::portals::test
 {
 
+bool TestModel::reserve(net::Transfer& transfer)
+{
+  transfer.reserved = commands_ < queue_depth;
+  commands_ += transfer.reserved ? 1 : 0;
+  return transfer.reserved;
+}
+
+void TestModel::unreserve(net::Transfer& transfer)
+{
+  transfer.reserved = false;
+  --commands_;
+}
+
 bool TestModel::start(net::Transfer& transfer)
 {
-  if (transfer.from_host && commands_ >= queue_depth)
+  if (transfer.from_host && !transfer.reserved && !reserve(transfer))
     return false;
-  commands_ += transfer.from_host ? 1 : 0;
   if (keep_log)
     started.push_back(transfer);
 

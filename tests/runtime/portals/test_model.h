@@ -40,6 +40,8 @@ public:
 
   [[nodiscard]] std::string_view name() const override { return "test"; }
   bool start(net::Transfer& transfer) override;
+  bool reserve(net::Transfer& transfer) override;
+  void unreserve(net::Transfer& transfer) override;
   [[nodiscard]] sim::SimTime issue_cost(const net::Transfer& transfer) const override
   {
     return transfer.from_host ? issue : 0;
@@ -49,6 +51,7 @@ public:
 
   // Transfers under way; those of detached processes too.
   [[nodiscard]] std::size_t in_flight() const { return flights_.in_use(); }
+  [[nodiscard]] std::size_t commands() const { return commands_; } // places of the queue that are taken
 
 private:
   enum class Step { read, header, deliver, fail };
