@@ -61,15 +61,9 @@ constexpr bool only_looks(std::uint32_t operation)
          operation == UMW_OP_umw_slice_pause;
 }
 
-// The data path: commands are handed to the NIC when their date comes, and what has been seen already cannot go away.
-constexpr bool served_ahead(std::uint32_t operation)
+constexpr bool asks_for_events(std::uint32_t operation)
 {
   switch (operation) {
-  case UMW_OP_PtlPut:
-  case UMW_OP_PtlGet:
-  case UMW_OP_PtlAtomic:
-  case UMW_OP_PtlFetchAtomic:
-  case UMW_OP_PtlSwap:
   case UMW_OP_PtlEQGet:
   case UMW_OP_PtlEQPoll:
   case UMW_OP_PtlEQWait:
@@ -79,6 +73,21 @@ constexpr bool served_ahead(std::uint32_t operation)
     return true;
   default:
     return false;
+  }
+}
+
+// The data path: commands are handed to the NIC when their date comes, and what has been seen already cannot go away.
+constexpr bool served_ahead(std::uint32_t operation)
+{
+  switch (operation) {
+  case UMW_OP_PtlPut:
+  case UMW_OP_PtlGet:
+  case UMW_OP_PtlAtomic:
+  case UMW_OP_PtlFetchAtomic:
+  case UMW_OP_PtlSwap:
+    return true;
+  default:
+    return asks_for_events(operation);
   }
 }
 
@@ -109,15 +118,9 @@ constexpr bool belongs_to_start(std::uint32_t operation)
 // Calls that a rank may repeat for ever without getting anywhere.
 constexpr bool only_looks_or_waits(std::uint32_t operation)
 {
-  if (interrupts(operation))
+  if (interrupts(operation) || asks_for_events(operation))
     return true;
   switch (operation) {
-  case UMW_OP_PtlEQGet:
-  case UMW_OP_PtlEQPoll:
-  case UMW_OP_PtlEQWait:
-  case UMW_OP_PtlCTGet:
-  case UMW_OP_PtlCTPoll:
-  case UMW_OP_PtlCTWait:
   case UMW_OP_PtlNIStatus:
   case UMW_OP_PtlAtomicSync:
   case UMW_OP_PtlNIAtomicSync:
