@@ -79,7 +79,6 @@ public:
   bool from_host = true;  // a command written by the host; false: made by the NIC (responses, triggered operations)
   bool service = false;   // service instead of compute virtual network
   bool unordered = false; // PTL_MD_UNORDERED: may overtake
-  bool reserved = false;  // Model::reserve() has been called
 
   // Set by the client in header_arrived().
   std::uint64_t deposit = 0;
@@ -87,6 +86,7 @@ public:
 
   // For the model alone.
   TransferState* state = nullptr;
+  bool reserved = false; // it has a place in the command queue
 };
 
 // A write by the NIC into its host's memory that makes an event or a counter visible to the program.

@@ -31,8 +31,8 @@ struct Needs {
   std::uint64_t maps_of_rank = 0; // of the rank that has most
   std::uint64_t threads = 0;      // of all processes, which are threads to the kernel, too
   std::uint64_t descriptors = 0;  // of the process that has most
-  std::uint64_t descriptors_of_runtime =
-      0; // of these, what neither programs nor their libraries open; of the largest with ranks
+  // What neither programs nor their libraries open of these, in the process that has most ranks.
+  std::uint64_t descriptors_of_runtime = 0;
 };
 
 // `program_of_rank`: indices into `programs`; `plan`: of plan_cells().

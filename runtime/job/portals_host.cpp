@@ -81,22 +81,17 @@ void PortalsHost::received(portals::Process& process)
   const sim::SimTime miss = job_.cpu().first_touch();
   if (miss == 0)
     return;
-  rank_of(process).spend_ahead(observe::RankState::compute, miss);
+  rank_of(process).spend(observe::RankState::compute, miss, true);
 }
 
 void PortalsHost::spend(portals::Process& process, sim::SimTime host_time)
 {
-  rank_of(process).spend_ahead(observe::RankState::communication, host_time);
+  rank_of(process).spend(observe::RankState::communication, host_time, true);
 }
 
 sim::SimTime PortalsHost::date(const portals::Process& process) const
 {
-  return rank_of(process).running().ahead_until;
-}
-
-void PortalsHost::catch_up(portals::Process& process)
-{
-  rank_of(process).running().catch_up();
+  return rank_of(process).running().date();
 }
 
 } // namespace umwelt::job

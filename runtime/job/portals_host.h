@@ -29,7 +29,6 @@ public:
   void received(portals::Process& process) override;
   void spend(portals::Process& process, sim::SimTime host_time) override;
   [[nodiscard]] sim::SimTime date(const portals::Process& process) const override;
-  void catch_up(portals::Process& process) override;
 
 private:
   Rank& rank_of(const portals::Process& process) const;

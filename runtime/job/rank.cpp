@@ -64,43 +64,24 @@ void Rank::enter(bool looks, bool ahead, SimTime measured)
   if (thread.channel)
     thread.channel->release_gate();
   if (charge > 0 && phase != Phase::loading && gate.stays == 0 && !(looks && charge < longest_debt)) {
-    if (ahead)
-      spend_ahead(observe::RankState::compute, charge);
-    else
-      spend(observe::RankState::compute, charge);
+    spend(observe::RankState::compute, charge, ahead);
     return;
   }
-  if (!ahead)
+  if (!ahead && gate.stays == 0)
     thread.catch_up();
   if (thread.channel)
     charge -= thread.channel->drop_burst();
   clock.debt_ps = std::max<SimTime>(charge, 0);
 }
 
-void Rank::spend(observe::RankState state, SimTime time)
-{
-  account(state, time);
-  const SimTime begin = running().spend(time);
-  spent(state, begin, job.scheduler().now());
-}
-
-void Rank::spend_ahead(observe::RankState state, SimTime time)
-{
-  account(state, time);
-  const SimTime begin = running().spend_ahead(time);
-  spent(state, begin, std::max(job.scheduler().now(), running().ahead_until));
-}
-
-void Rank::account(observe::RankState state, SimTime time)
+void Rank::spend(observe::RankState state, SimTime time, bool ahead)
 {
   gate.clock.cpu_ps += time;
   (state == observe::RankState::compute ? statistics.compute : statistics.communication) += time;
-}
-
-void Rank::spent(observe::RankState state, SimTime begin, SimTime until)
-{
-  if (running().number == 0)
-    tell_trace(state, begin, until);
+  Thread& thread = running();
+  const SimTime begin = ahead ? thread.spend_ahead(time) : thread.spend(time);
+  if (thread.number == 0)
+    tell_trace(state, begin, thread.date());
   timers.cpu_passed();
 }
 
@@ -123,7 +104,7 @@ void Rank::leave()
   gate.blocked = thread.blocked;
   gate.descriptor_seen = thread.descriptors_seen;
   gate.more_events = thread.more_events ? 1 : 0;
-  gate.clock.now_ps = std::max(job.scheduler().now(), thread.ahead_until);
+  gate.clock.now_ps = thread.date();
   if (thread.here != nullptr)
     job.carrier().begin_burst(*thread.here);
   else
@@ -147,7 +128,7 @@ template <class Block> bool Rank::wait_with(For what, Block block)
 {
   engine::Scheduler& scheduler = job.scheduler();
   const Thread& self = running();
-  const SimTime begin = std::max(scheduler.now(), self.ahead_until);
+  const SimTime begin = self.date();
   if (threads.size() > 1)
     notify_parked(self);
   if (!memory_peers.empty() && !self.poll.idle)

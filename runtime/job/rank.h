@@ -52,10 +52,8 @@ public:
   void enter(bool looks, bool ahead, SimTime measured);
   void leave();
 
-  // CPU time of the calling thread goes by: computing, or communication.
-  void spend(observe::RankState state, SimTime time);
-  // The same; the thread may go on at once (Thread::spend_ahead).
-  void spend_ahead(observe::RankState state, SimTime time);
+  // CPU time of the calling thread goes by: computing, or communication. `ahead`: it may go on at once (Thread::spend_ahead).
+  void spend(observe::RankState state, SimTime time, bool ahead = false);
   void tell_trace(observe::RankState state, SimTime from, SimTime to);
 
   // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe; who waits for itself is woken
@@ -137,8 +135,6 @@ private:
   template <class Block> bool wait_with(For what, Block block);
   // Who takes a signal that is for the process: the main thread if it can, complete_signal() of Linux' kernel/signal.c.
   [[nodiscard]] Thread* taker(int signal) const;
-  void account(observe::RankState state, SimTime time);
-  void spent(observe::RankState state, SimTime begin, SimTime until);
   bool notify_of_timer(const Timers::Notice& notice, std::uint64_t count);
 
   std::vector<Waiting> waiting_;

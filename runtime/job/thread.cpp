@@ -41,7 +41,7 @@ SimTime Thread::spend_ahead(SimTime work)
 {
   engine::Scheduler& scheduler = rank.job.scheduler();
   const SimTime now = scheduler.now();
-  const SimTime begin = std::max(now, ahead_until);
+  const SimTime begin = date();
   // One rank on the node with one thread that is awake: nobody else computes there or shares its memory.
   const bool alone = rank.gate.local_ranks == 1 && rank.awake.size() == 1 && !(channel && channel->overlaps());
   if (!alone || begin + work > now + longest_lead)
@@ -54,8 +54,13 @@ SimTime Thread::spend_ahead(SimTime work)
 void Thread::catch_up()
 {
   engine::Scheduler& scheduler = rank.job.scheduler();
-  while (scheduler.now() < ahead_until)
+  if (ahead_until > scheduler.now())
     scheduler.sleep(ahead_until - scheduler.now());
+}
+
+SimTime Thread::date() const
+{
+  return std::max(rank.job.scheduler().now(), ahead_until);
 }
 
 void Thread::look_again_at(SimTime date, bool written)

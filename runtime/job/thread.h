@@ -48,10 +48,12 @@ struct Thread {
   // Computes for `work` on one of its cores. Returns when that began: now, or with the burst that is under way in a cell.
   SimTime spend(SimTime work);
   // The same, but it may go on at once, up to `longest_lead` ahead of the timeline: what it does until it catches up happens
-  // at ahead_until. Only where nobody can want its core meanwhile, and nobody sees its memory.
+  // at date(). Only where nobody can want its core meanwhile, and nobody sees its memory.
   SimTime spend_ahead(SimTime work);
-  // Returns when the timeline has come to ahead_until.
+  // Returns when the timeline has come to date().
   void catch_up();
+  // Its own: the timeline's, or later.
+  [[nodiscard]] SimTime date() const;
   // Moves to a core that fewer compute on, as the kernel's load balancing does, and returns it.
   engine::Core& choose_core();
 
@@ -64,7 +66,7 @@ struct Thread {
   std::uint64_t id = 0;             // its pthread_t; 0: the main thread
   std::uint32_t kernel_id = 0;      // what the C library takes for its number: owner of its locks
   engine::Place place;              // the core it is on, and those it may use
-  SimTime ahead_until = 0;          // its own date, if that is later than the timeline's
+  SimTime ahead_until = 0;          // date(), if that is later than the timeline's
   const char* last_call = "start";
   PollState poll;
   bool more_events = true;            // the queue it last took an event from may have another

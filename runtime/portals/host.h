@@ -38,10 +38,8 @@ public:
   virtual void received(Process& process) { (void)process; }
   // The calling thread spends CPU time (writing a command to the NIC, taking an event). It may go on before that has passed: date().
   virtual void spend(Process& process, sim::SimTime host_time) = 0;
-  // The date of the calling thread, if it is ahead of the timeline's; else any that has passed. What it does now happens then.
-  [[nodiscard]] virtual sim::SimTime date(const Process& process) const { return (void)process, 0; }
-  // Returns when the timeline has come to that date.
-  virtual void catch_up(Process& process) { (void)process; }
+  // The date of the calling thread: the timeline's, or later. What it does now happens then.
+  [[nodiscard]] virtual sim::SimTime date(const Process& process) const = 0;
 
 protected:
   ~Host() = default;

@@ -148,41 +148,38 @@ int Initiator::start(Process& process, const Move& move)
   fabric_.add_waiting(process, message);
   if (const sim::SimTime cost = fabric_.model().issue_cost(message.request); cost > 0)
     fabric_.host().spend(process, cost);
-  if (const sim::SimTime date = fabric_.host().date(process); date > fabric_.timeline().now()) {
-    if (fabric_.model().reserve(message.request)) {
-      message.issue.initiator = this;
-      message.issue.process = &process;
-      message.issue.message = &message;
-      fabric_.timeline().schedule(message.issue, date);
-      return PTL_OK;
-    }
-    fabric_.host().catch_up(process);
-  }
   for (;;) {
     if (process.detached()) // detach() has recycled the message
       return PTL_FAIL;
-    fabric_.remove_waiting(process, message);
     if (!fabric_.resolve(ref)) {
+      fabric_.remove_waiting(process, message);
       fabric_.release(message);
       return PTL_FAIL;
     }
-    message.request.started = fabric_.timeline().now();
-    if (fabric_.model().start(message.request))
-      return PTL_OK;
-    fabric_.add_waiting(process, message);
+    if (fabric_.model().reserve(message.request))
+      break;
     fabric_.host().wait(process, sim::never);
   }
+  if (const sim::SimTime date = fabric_.host().date(process); date > fabric_.timeline().now()) {
+    message.issue.initiator = this;
+    message.issue.process = &process;
+    message.issue.message = &message;
+    fabric_.timeline().schedule(message.issue, date);
+  } else {
+    issue(process, message);
+  }
+  return PTL_OK;
 }
 
 void Issue::fire()
 {
-  initiator->start_issued(*process, *message);
+  initiator->issue(*process, *message);
 }
 
-void Initiator::start_issued(Process& process, Message& message)
+void Initiator::issue(Process& process, Message& message)
 {
   fabric_.remove_waiting(process, message);
-  if (!fabric_.resolve(message.initiator)) { // closed by another thread
+  if (!fabric_.resolve(message.initiator)) { // closed by another thread meanwhile
     fabric_.model().unreserve(message.request);
     fabric_.release(message);
     return;

@@ -23,8 +23,8 @@ public:
   int arm(Process& process, const Move& move, ptl_handle_ct_t trigger, ptl_size_t threshold);
   // Its time has come.
   void start_triggered(Ni& ni, const Move& move);
-  void start_issued(Process& process, Message& message);
-  // It never will.
+  // A command that has a place in the NIC's queue is handed over, or never will be.
+  void issue(Process& process, Message& message);
   void cancel_issue(Message& message);
 
   // Progress of the request and of the response.

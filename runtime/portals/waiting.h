@@ -2,8 +2,6 @@
 // How the functions of the interface wait, poll and pay.
 #pragma once
 
-#include <algorithm>
-
 #include "net_models/model.h"
 #include "runtime/portals/fabric.h"
 #include "runtime/portals/process.h"
@@ -14,10 +12,7 @@ namespace umwelt::portals
 // Date at which a time-out given now ends.
 inline sim::SimTime deadline_of(const Process& process, ptl_time_t timeout)
 {
-  Fabric& fabric = process.fabric();
-  return timeout == PTL_TIME_FOREVER
-             ? sim::never
-             : std::max(fabric.timeline().now(), fabric.host().date(process)) + timeout * sim::millisecond;
+  return timeout == PTL_TIME_FOREVER ? sim::never : process.fabric().host().date(process) + timeout * sim::millisecond;
 }
 
 // The program got what it asked for; taking it costs the host time.

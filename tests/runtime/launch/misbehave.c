@@ -47,7 +47,7 @@ int main(int argc, char** argv)
   if (is(how, "deadlock"))
     MPI_Recv(&buffer, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (is(how, "endless")) {
-    if (getenv("MISBEHAVE_STARTED")) /* a file that signal_once_started.sh waits for */
+    if (rank == 0 && getenv("MISBEHAVE_STARTED")) /* a file that signal_once_started.sh waits for, and removes */
       close(creat(getenv("MISBEHAVE_STARTED"), 0600));
     for (;;)
       ++*(volatile int*)&buffer;

@@ -22,13 +22,6 @@ bool TestHost::wait(Process&, sim::SimTime deadline)
   return true;
 }
 
-void TestHost::catch_up(Process&)
-{
-  while (timeline_.next() <= ahead_until)
-    timeline_.step();
-  timeline_.advance_to(std::max(timeline_.now(), ahead_until));
-}
-
 void Peer::open(unsigned ni_options, unsigned pt_options, const ptl_ni_limits_t* limits, ptl_size_t events)
 {
   matching_ = (ni_options & PTL_NI_MATCHING) != 0;

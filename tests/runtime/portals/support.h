@@ -56,14 +56,13 @@ public:
   void written(Process&, bool told) override { ++(told ? writes_told : writes_untold); }
   void productive_poll(Process&) override { ++productive_polls; }
   void received(Process&) override { ++receptions; }
-  void spend(Process&, sim::SimTime host_time) override
+  void spend(Process& process, sim::SimTime host_time) override
   {
     spent += host_time;
     if (runs_ahead)
-      ahead_until = std::max(timeline_.now(), ahead_until) + host_time;
+      ahead_until = date(process) + host_time;
   }
-  [[nodiscard]] sim::SimTime date(const Process&) const override { return ahead_until; }
-  void catch_up(Process&) override;
+  [[nodiscard]] sim::SimTime date(const Process&) const override { return std::max(timeline_.now(), ahead_until); }
 
 private:
   sim::Timeline& timeline_;
