@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <vector>
 
 #include "runtime/portals/counter.h"
 #include "runtime/portals/event_queue.h"
@@ -288,6 +289,27 @@ TEST(Memory, checked_access)
   EXPECT_TRUE(memory.read(buffer, other, 8, true));
   EXPECT_STREQ(buffer, "checked");
   munmap(page, size);
+}
+
+// As memmove(3): apart, and a message to oneself whose source and target overlap, with the target before or after the source.
+TEST(Memory, copies_of_any_size_and_place)
+{
+  constexpr std::size_t longest = 1'050'000;
+  const Memory memory;
+  for (const std::size_t size : {0, 1, 1983, 1984, 1985, 4096, 65536, 1 << 20, (1 << 20) + 1, 1'040'000})
+    for (const std::size_t shift : {std::size_t{0}, std::size_t{1}, std::size_t{1984}, std::size_t{9000}, longest}) {
+      std::vector<unsigned char> bytes(2 * longest);
+      for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<unsigned char>(i * 2654435761U >> 24);
+      for (const bool forward : {true, false}) {
+        std::vector<unsigned char> expected = bytes;
+        const std::size_t from = forward ? 0 : shift;
+        const std::size_t to = forward ? shift : 0;
+        std::memmove(expected.data() + to, expected.data() + from, size);
+        EXPECT_TRUE(memory.read(bytes.data() + to, bytes.data() + from, size));
+        EXPECT_TRUE(bytes == expected) << size << " bytes from " << from << " to " << to;
+      }
+    }
 }
 
 // A rank in another process is reached through the kernel; here, this process under its own number.
