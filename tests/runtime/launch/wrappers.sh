@@ -45,8 +45,9 @@ esac
 run() { # TAG LAUNCHER...
   local tag=$1
   shift
-  echo "from outside" | "$@" >"$work/$tag.out" 2>"$work/$tag.err"
-  echo "exit code $?" >>"$work/$tag.out"
+  # A pipe: what two cat(1) copy to one file at a time overwrites each other (copy_file_range(2) does not lock its position).
+  echo "from outside" | "$@" 2>"$work/$tag.err" | cat >"$work/$tag.out"
+  echo "exit code ${PIPESTATUS[1]}" >>"$work/$tag.out"
   sort -o "$work/$tag.out" "$work/$tag.out"
   grep '^rank . to' "$work/$tag.err" | sort >"$work/$tag.lines"
 }
