@@ -118,6 +118,10 @@ void take_high_memory(unsigned index, unsigned count)
     room.shared_next = room.shared_end = 0;
     return;
   }
+  if (index >= count) {
+    room.shared_next = room.shared_end = 0;
+    return;
+  }
   const std::size_t share = bytes / count & ~(page - 1);
   room.shared_next += index * share;
   room.shared_begin = room.shared_next;

@@ -15,7 +15,7 @@ umw_high_memory& high_memory();
 
 // Before processes that carry ranks are forked: half of it becomes memory that they and this one share, where possible.
 void share_high_memory();
-// In process `index` of `count`: its share of that; elsewhere nothing is accessible.
+// In process `index` of `count`: its share of that; elsewhere nothing is accessible. A process beyond these has none.
 void take_high_memory(unsigned index, unsigned count);
 
 } // namespace umwelt::loader

@@ -81,10 +81,14 @@ std::vector<std::uintptr_t> initial_stack(const Image& image, std::span<char* co
 
 } // namespace
 
+bool Linker::has_place(const AddressRange& linked_at)
+{
+  return linked_at.end <= linked_at.begin || is_free(linked_at);
+}
+
 Linker::Failure Linker::load(const LinkerStart& start)
 {
-  const bool fixed = start.linked_at.end > start.linked_at.begin;
-  if (fixed && !is_free(start.linked_at)) // ld.so would put it there all the same
+  if (!has_place(start.linked_at)) // ld.so would put it there all the same
     return {fmt::format("a program that is not position-independent (ET_EXEC): expected to lie at {:#x} to {:#x}, got "
                         "that place taken. A process has room for one of them; umwelt gives such ranks a process "
                         "(cell) each",

@@ -37,6 +37,8 @@ public:
 
   explicit Linker(umw_gate& gate) : gate_(gate) {}
 
+  // Whether a program that has to lie there (Program::linked_at; empty: anywhere) can be loaded.
+  static bool has_place(const AddressRange& linked_at);
   // Loads everything, up to where the first initialiser is to run. The program gets the stack of the caller, from some way below the
   // caller's frame on.
   Failure load(const LinkerStart& start);

@@ -2,6 +2,7 @@
 #include "preload/shim.h"
 
 #include "preload/descriptors.h"
+#include "preload/file_locks.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,19 +19,19 @@ enum kind {
   waits,
   local_socket,
   simulated,
-  watches
-}; /* the last: an epoll that looks at simulated sockets */
+  watches, /* an epoll that looks at simulated sockets */
+  outside  /* the rank's standard streams, and copies of them */
+};
 
-#define most_known 65536
+#define most_known umw_most_numbers
 
 /* Only the pages of numbers in use are ever touched. */
 static uint8_t kinds[most_known];
 static struct umw_socket* sockets[most_known];
 static int* children;
 static size_t child_count;
-static bool owned[most_known];   /* the rank has opened it and not closed */
-static int owned_count = 3;      /* with 0, 1 and 2 */
-static bool foreign[most_known]; /* it was there before the rank: of Umwelt, or of another rank */
+static bool owned[most_known]; /* the rank has opened it and not closed */
+static int owned_count;
 
 static bool in_table(int fd)
 {
@@ -42,38 +43,107 @@ struct umw_socket* umw_socket_of(int fd)
   return umw_gate && in_table(fd) && kinds[fd] == simulated ? sockets[fd] : NULL;
 }
 
-void umw_note_socket(int fd, struct umw_socket* socket)
-{
-  umw_note_opened(fd);
-  kinds[fd] = simulated;
-  sockets[fd] = socket;
-  ++socket->descriptors;
-}
-
-void umw_note_opened(int fd)
+static void opened(int fd)
 {
   if (!in_table(fd))
     return;
   kinds[fd] = unknown;
   owned_count += !owned[fd];
   owned[fd] = true;
-  foreign[fd] = false;
+  umw_own(fd);
 }
 
-void umw_note_foreign(void)
+static int note_new(int fd, bool moves)
 {
-  enum { most_at_start = 4096, at_once = 256 };
-  const int error = errno;
-  for (int begin = 0; begin < most_at_start; begin += at_once) {
-    struct pollfd descriptors[at_once];
-    for (int i = 0; i < at_once; ++i)
-      descriptors[i] = (struct pollfd){.fd = begin + i};
-    const bool known = UMW_REAL(poll)(descriptors, at_once, 0) >= 0;
-    for (int i = 0; i < at_once; ++i)
-      foreign[begin + i] =
-          begin + i > 2 && begin + i != umw_gate->pmi_fd && known && !(descriptors[i].revents & POLLNVAL);
+  if (fd < 0)
+    return -1;
+  const int number = umw_number_new(&fd, 0, moves);
+  opened(fd);
+  return number;
+}
+
+int umw_note_opened(int fd)
+{
+  return note_new(fd, true);
+}
+
+int umw_note_kept(int fd)
+{
+  return note_new(fd, false);
+}
+
+void umw_note_reopened(int fd)
+{
+  opened(fd);
+  umw_number_reopened(fd);
+}
+
+static void lead_to(int fd, struct umw_socket* socket)
+{
+  if (!in_table(fd))
+    return;
+  kinds[fd] = simulated;
+  sockets[fd] = socket;
+  ++socket->descriptors;
+}
+
+int umw_note_socket(int fd, struct umw_socket* socket)
+{
+  const int number = umw_note_opened(fd);
+  lead_to(umw_descriptor(number), socket);
+  return number;
+}
+
+void umw_note_standard(void)
+{
+  umw_numbers_begin();
+  for (int number = 0; number < 3; ++number) {
+    const int own = umw_descriptor(number);
+    opened(own);
+    if (in_table(own))
+      kinds[own] = outside;
   }
-  errno = error;
+  for (const int32_t* kept = umw_gate->kept_fds; kept && kept[0] >= 0; kept += 2) {
+    umw_number_restore(kept[0], kept[1]);
+    opened(kept[1]);
+  }
+}
+
+/* Whether the program that follows has the rank's `number`, too. */
+static bool survives_exec(int number)
+{
+  const int own = umw_descriptor(number);
+  int flags;
+  if (!umw_number_flags(number, &flags))
+    flags = UMW_REAL(fcntl)(own, F_GETFD);
+  const bool socket = in_table(own) && kinds[own] == simulated;
+  if (socket && flags >= 0 && !(flags & FD_CLOEXEC))
+    umw_warn("exec: a socket of the simulated network is closed, since it does not pass from one program to the next");
+  return flags >= 0 && !(flags & FD_CLOEXEC) && !socket;
+}
+
+int32_t* umw_descriptors_to_keep(void)
+{
+  int32_t* kept = malloc(((size_t)owned_count + 4) * 2 * sizeof *kept);
+  size_t count = 0;
+  if (!kept)
+    return NULL;
+  for (int number = 0; number < umw_most_numbers; ++number) {
+    int own = umw_descriptor(number);
+    if (own >= 0 && !umw_is_own(own))
+      continue;
+    if (own >= 0 && !survives_exec(number)) {
+      umw_close(own);
+      own = -1;
+    }
+    const bool as_at_first = own >= 0 && number < 3 && in_table(own) && kinds[own] == outside;
+    if (as_at_first || (own < 0 && number > 2) || count >= (size_t)owned_count + 3)
+      continue;
+    kept[2 * count] = number;
+    kept[2 * count++ + 1] = own;
+  }
+  kept[2 * count] = -1;
+  return kept;
 }
 
 static void disown(int fd)
@@ -83,6 +153,7 @@ static void disown(int fd)
   kinds[fd] = unknown;
   owned_count -= owned[fd];
   owned[fd] = false;
+  umw_disown(fd);
 }
 
 bool umw_may_open(int more)
@@ -90,8 +161,10 @@ bool umw_may_open(int more)
   if (!umw_gate || (uint64_t)(owned_count + more) <= umw_gate->descriptors_soft)
     return true;
   for (int fd = 0; fd < most_known; ++fd) /* the C library may have closed some (pclose) */
-    if (owned[fd] && UMW_REAL(fcntl)(fd, F_GETFD) < 0)
+    if (owned[fd] && UMW_REAL(fcntl)(fd, F_GETFD) < 0) {
       disown(fd);
+      umw_number_closed(fd);
+    }
   if ((uint64_t)(owned_count + more) <= umw_gate->descriptors_soft)
     return true;
   errno = EMFILE;
@@ -121,29 +194,61 @@ static void leave(int fd)
   free(socket);
 }
 
-void umw_note_copied(int from, int to)
+void umw_about_to_copy(int from, int to)
 {
-  if (!umw_gate || to < 0 || from == to)
-    return;
-  leave(to); /* dup2 has closed it */
-  umw_note_opened(to);
+  if (umw_gate && from != to && UMW_REAL(fcntl)(from, F_GETFD) >= 0)
+    umw_locks_closing(to);
+}
+
+static void copied(int from, int to)
+{
   struct umw_socket* socket = umw_socket_of(from);
-  if (socket && in_table(to))
-    umw_note_socket(to, socket);
+  if (socket)
+    lead_to(to, socket);
   else if (in_table(from) && in_table(to))
     kinds[to] = kinds[from];
+  umw_locks_copied(from, to);
+}
+
+int umw_note_copied(int from, int copy, int least)
+{
+  if (!umw_gate || copy < 0)
+    return copy;
+  const int number = umw_number_new(&copy, least, true);
+  opened(copy);
+  copied(from, copy);
+  return number;
+}
+
+void umw_note_replaced(int from, int to)
+{
+  if (!umw_gate)
+    return;
+  leave(to); /* dup2 has closed it */
+  opened(to);
+  copied(from, to);
+}
+
+void umw_note_closing(int fd)
+{
+  if (!umw_gate || fd < 0)
+    return;
+  umw_locks_closing(fd);
+  umw_number_closing(fd);
 }
 
 void umw_note_closed(int fd)
 {
-  if (umw_gate)
-    leave(fd);
+  if (!umw_gate || fd < 0)
+    return;
+  umw_number_closed(fd); /* before anything that lets others run */
+  leave(fd);
 }
 
 static enum kind classify(int fd)
 {
   struct stat status;
-  if (fstat(fd, &status) != 0)
+  if (UMW_REAL(fstat)(fd, &status) != 0)
     return unknown;
   if (S_ISSOCK(status.st_mode))
     return local_socket;
@@ -163,23 +268,24 @@ static void wake(bool others)
 {
   ++umw_gate->wakes;
   if (umw_descriptor_waiters > 0)
-    umw_thread_wake(0);
+    umw_thread_wake(0, 0);
   if (others && umw_gate->local_ranks > 1)
     umw_node_wake(0);
 }
 
 int umw_close(int fd)
 {
-  if (umw_gate && in_table(fd) && foreign[fd]) {
+  if (umw_is_others(fd)) {
     errno = EBADF; /* for the rank there is none */
     return -1;
   }
   const bool known = umw_gate && in_table(fd) && (kinds[fd] == waits || kinds[fd] == local_socket);
   if (known && umw_gate->local_ranks > 1)
     umw_clock_settle(0);
-  const int result = UMW_REAL(close)(fd);
   if (!umw_gate)
-    return result;
+    return UMW_REAL(close)(fd);
+  umw_locks_closing(fd);
+  const int result = umw_number_close(fd);
   const int error = errno;
   leave(fd);
   if (known)
@@ -198,7 +304,7 @@ UMW_PUBLIC int close_range(unsigned first, unsigned last, int flags)
     return -1;
   }
   for (unsigned fd = first; fd < most_known && fd <= last; ++fd)
-    if (fd < 3 || owned[fd]) {
+    if (umw_descriptor((int)fd) >= 0 && owned[umw_descriptor((int)fd)]) {
       if (flags & CLOSE_RANGE_CLOEXEC)
         fcntl((int)fd, F_SETFD, FD_CLOEXEC);
       else
@@ -258,6 +364,7 @@ int umw_await(int fd, short events, int64_t deadline)
     const uint64_t seen = umw_gate->wakes; /* from before the look, see threads.c */
     umw_test_cancel();
     umw_look_at(fd);
+    const bool with_child = umw_has_children(); /* from before the look: what the last one did at its end is seen then */
     const int found = UMW_REAL(poll)(&descriptor, 1, 0);
     if (found > 0 || (found < 0 && errno != EINTR)) /* EINTR: Umwelt's own signals */
       return 1;
@@ -267,7 +374,7 @@ int umw_await(int fd, short events, int64_t deadline)
       if (left <= 0)
         return 0;
     }
-    if (umw_has_children() && wait_for_child(&descriptor, &patience))
+    if (with_child && wait_for_child(&descriptor, &patience))
       continue;
     ++umw_descriptor_waiters;
     umw_descriptor_wait(seen, left);
@@ -303,9 +410,6 @@ static bool may_block(int fd)
 {
   if (!umw_gate || fd < 0)
     return false;
-  for (int i = 0; i < 3; ++i)
-    if (fd == umw_gate->standard_fds[i])
-      return false;
   if (kind_of(fd) != waits && kind_of(fd) != local_socket)
     return false;
   umw_clock_settle(0); /* those at earlier dates come first */
@@ -320,12 +424,7 @@ bool umw_may_wait(int fd)
 
 bool umw_is_local_socket(int fd)
 {
-  if (!umw_gate || fd < 0)
-    return false;
-  for (int i = 0; i < 3; ++i)
-    if (fd == umw_gate->standard_fds[i])
-      return false;
-  return kind_of(fd) == local_socket;
+  return umw_gate && fd >= 0 && kind_of(fd) == local_socket;
 }
 
 bool umw_ready_to_read(int fd)
@@ -344,7 +443,10 @@ bool umw_ready_to_write(int fd, size_t* most)
 
 void umw_descriptor_written(int fd)
 {
-  wake(fd >= 0 && (kind_of(fd) == waits || kind_of(fd) == local_socket));
+  const bool may_wait = fd >= 0 && (kind_of(fd) == waits || kind_of(fd) == local_socket);
+  if (may_wait)
+    umw_gate->got_on = 1;
+  wake(may_wait);
 }
 
 /* --- FIFOs ---------------------------------------------------------------------------------------------------------------------------- */
@@ -355,7 +457,7 @@ static bool has_writer(int fd, const int scratch[2])
   struct pollfd descriptor = {fd, POLLIN, 0};
   if (UMW_REAL(poll)(&descriptor, 1, 0) > 0)
     return true;
-  return tee(fd, scratch[1], 1, SPLICE_F_NONBLOCK) != 0;
+  return UMW_REAL(tee)(fd, scratch[1], 1, SPLICE_F_NONBLOCK) != 0;
 }
 
 static int wait_for_writer(int fd)

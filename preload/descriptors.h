@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the shim knows of the rank's descriptors: which are simulated sockets (sockets.c), and on which a call may have to wait for
+ * What the shim knows of the rank's descriptors, by the process's number: which are simulated sockets (sockets.c), and on which a call may have to wait for
  * another thread or rank (pipes, sockets of the node, eventfds). Such a wait is simulated: a call never blocks in the kernel, which would
  * stop everything. Descriptors 0, 1 and 2 lead out of the simulation: a wait there is real. As long as the rank has a child it may be the child's
  * end, and real time goes by, too. */
@@ -10,36 +10,61 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "preload/descriptor_numbers.h"
+
 #pragma GCC visibility push(hidden)
+
+#define UMW_TCP_OPTIONS 64
+#define UMW_IPV6_OPTIONS 80
 
 struct umw_socket {
   int number;      /* the runtime's */
   int descriptors; /* that lead to it */
   bool datagram;
+  bool v6, only_v6; /* AF_INET6; and IPV6_V6ONLY */
   bool nonblocking; /* as the program knows it; the descriptor itself always is */
   bool connecting;  /* connect() was called */
   bool connected;   /* ... and is known to have succeeded, or it came from accept() */
   bool listening;
+  bool at_end; /* the program has been told that nothing more will come */
   int send_buffer;                       /* to be set once the connection stands; 0: it is */
   int64_t receive_timeout, send_timeout; /* ps; 0: none */
-  int options[64];                       /* of IPPROTO_TCP, remembered only */
+  int tcp_options[UMW_TCP_OPTIONS];      /* remembered only */
+  int ipv6_options[UMW_IPV6_OPTIONS];    /* likewise */
 };
 
 /* Null: `fd` is none. */
 struct umw_socket* umw_socket_of(int fd);
-void umw_note_socket(int fd, struct umw_socket* socket);
+/* As umw_note_opened. */
+int umw_note_socket(int fd, struct umw_socket* socket);
 
-void umw_note_opened(int fd); /* a new descriptor of the rank: what was known of the number is void; -1: none */
+/* A new descriptor of the rank: what was known of it is void. Returns the program's number; -1: `fd` is none. */
+int umw_note_opened(int fd);
+/* The same for one that must stay where it is, since somebody else knows where. */
+int umw_note_kept(int fd);
+/* The C library is about to close it, and one of the two below follows: what goes with it is released. */
+void umw_note_closing(int fd);
+/* Something else was opened in its place (freopen). */
+void umw_note_reopened(int fd);
+/* The C library has closed it. */
 void umw_note_closed(int fd);
-/* What is open when the rank begins is not its own. */
-void umw_note_foreign(void);
+/* The rank's 0, 1 and 2 are what it begins with, or, as others, what the program that has executed this one has left to it. */
+void umw_note_standard(void);
+/* At execve(2): closes what is to be closed then (FD_CLOEXEC, and simulated sockets), and returns the others: the program's number and the
+ * process's of each, -1 for what is not open of 0, 1 and 2; -1 behind them. Null: there is no memory. */
+int32_t* umw_descriptors_to_keep(void);
 /* Whether the rank may have `more` descriptors; EMFILE. Asked before they are made. */
 bool umw_may_open(int more);
 /* epoll(7) `epfd` looks at `fd`, too. */
 void umw_note_watched(int epfd, int fd);
 /* The program looks at `fd`: whatever has happened to its sockets it knows, if that is one or an epoll of some. */
 void umw_look_at(int fd);
-void umw_note_copied(int from, int to); /* `to` may be -1 */
+/* dup2 closes `to`. */
+void umw_about_to_copy(int from, int to);
+/* `copy` is a new descriptor that leads where `from` leads; returns the program's number, from `least` on. -1: none. */
+int umw_note_copied(int from, int copy, int least);
+/* dup2 has made `to` one, whatever it was before. */
+void umw_note_replaced(int from, int to);
 /* Closes it; the result of close(2). */
 int umw_close(int fd);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Standard descriptors. All ranks of a process share its descriptors, so a
- * rank's 0, 1 and 2 may lead elsewhere: the gate says where. The C library's own streams are redirected once by their
- * descriptor number, direct calls are translated here.
+ * Calls on descriptors that do something of their own; those that only need the process's number are in descriptor_calls.c. The C
+ * library's standard streams are led once to where the rank's 0, 1 and 2 are (descriptor_numbers.h).
  */
 #include "preload/shim.h"
 
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
+#include "preload/file_locks.h"
 #include "preload/gate/datagram.h"
 #include "preload/local_sockets.h"
 #include "preload/shm_room.h"
@@ -28,22 +28,17 @@
 
 _Noreturn void __chk_fail(void);
 
-static int translate(int fd)
-{
-  return umw_gate && fd >= 0 && fd <= 2 ? umw_gate->standard_fds[fd] : fd;
-}
-
 void umw_standard_streams(void)
 {
   FILE* const streams[3] = {stdin, stdout, stderr};
   for (int i = 0; i < 3; ++i)
-    streams[i]->_fileno = umw_gate->standard_fds[i];
+    streams[i]->_fileno = umw_descriptor(i);
   setvbuf(stdout, NULL, _IOLBF, 0); /* under mpirun a rank writes to a pseudo-terminal */
 }
 
 UMW_PUBLIC ssize_t read(int fd, void* buffer, size_t size)
 {
-  const int own = translate(fd);
+  const int own = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket) {
     struct iovec part = {buffer, size};
@@ -66,7 +61,7 @@ UMW_PUBLIC ssize_t read(int fd, void* buffer, size_t size)
 
 UMW_PUBLIC ssize_t readv(int fd, const struct iovec* parts, int count)
 {
-  const int own = translate(fd);
+  const int own = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
     return umw_socket_receive(own, socket,
@@ -94,9 +89,28 @@ static ssize_t written(int fd, ssize_t result)
   return result;
 }
 
+/* Before and after something is printed: other ranks may print before the line ends (job/output_relay.h). Streams of the C library
+ * print whole lines. */
+static bool prints(int fd, int own)
+{
+  return umw_gate && (fd == 1 || fd == 2) && own == umw_gate->standard_fds[fd];
+}
+
+static void begin_line(int fd, int own)
+{
+  if (prints(fd, own))
+    umw_gate->line_open |= 1U << fd;
+}
+
+static void end_line(int fd, int own, const char* text, size_t size)
+{
+  if (prints(fd, own) && size > 0 && text[size - 1] == '\n')
+    umw_gate->line_open &= ~(1U << fd);
+}
+
 UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
 {
-  const int own = translate(fd);
+  const int own = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket) {
     struct iovec part = {(void*)buffer, size};
@@ -112,7 +126,10 @@ UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
     if (!umw_ready_to_write(own, &most))
       return done > 0 ? (ssize_t)done : -1;
     const size_t part = size - done < most ? size - done : most;
-    const ssize_t result = written(own, UMW_REAL(write)(own, (const char*)buffer + done, part));
+    begin_line(fd, own);
+    const ssize_t bytes = UMW_REAL(write)(own, (const char*)buffer + done, part);
+    end_line(fd, own, (const char*)buffer + done, part);
+    const ssize_t result = written(own, bytes);
     if (result < 0)
       return done > 0 ? (ssize_t)done : result;
     done += (size_t)result;
@@ -123,7 +140,7 @@ UMW_PUBLIC ssize_t write(int fd, const void* buffer, size_t size)
 
 UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
 {
-  const int own = translate(fd);
+  const int own = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (socket)
     return umw_socket_send(own, socket, &(struct msghdr){.msg_iov = (struct iovec*)parts, .msg_iovlen = (size_t)count},
@@ -135,8 +152,13 @@ UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
     size += parts[i].iov_len;
   if (!umw_ready_to_write(own, &most))
     return -1;
-  if (size <= most)
-    return written(own, UMW_REAL(writev)(own, parts, count));
+  if (size <= most) {
+    begin_line(fd, own);
+    const ssize_t bytes = UMW_REAL(writev)(own, parts, count);
+    if (count > 0)
+      end_line(fd, own, parts[count - 1].iov_base, parts[count - 1].iov_len);
+    return written(own, bytes);
+  }
   size_t done = 0; /* more than fits at once into a pipe */
   for (int i = 0; i < count; ++i) {
     const ssize_t result = write(fd, parts[i].iov_base, parts[i].iov_len);
@@ -151,65 +173,90 @@ UMW_PUBLIC ssize_t writev(int fd, const struct iovec* parts, int count)
 
 UMW_PUBLIC int close(int fd)
 {
-  const int own = translate(fd);
+  const int own = umw_open_descriptor(fd);
   umw_timer_fd_closed(own);
-  if (own != fd) {
-    umw_gate->standard_fds[fd] = -1; /* closed for this rank alone, */
-    umw_note_opened(own);            /* whose it is under this number only */
-  }
+  umw_queue_fd_closed(own);
   return umw_close(own);
+}
+
+/* A copy the kernel has made. */
+static int copy_of(int own, int copy, int least)
+{
+  const int number = umw_note_copied(own, copy, least);
+  umw_timer_fd_copied(own, umw_descriptor(number));
+  return number;
 }
 
 UMW_PUBLIC int dup(int fd)
 {
-  const int copy = umw_may_open(1) ? UMW_REAL(dup)(translate(fd)) : -1;
-  umw_timer_fd_copied(fd, copy);
-  umw_note_copied(fd, copy);
-  return copy;
+  const int own = umw_open_descriptor(fd);
+  return umw_may_open(1) ? copy_of(own, UMW_REAL(dup)(own), 0) : -1;
+}
+
+static int replace(int from, int to, int flags)
+{
+  const int own = umw_open_descriptor(from);
+  if (to < 0 || (uint64_t)to >= umw_gate->descriptors_soft) {
+    errno = EBADF;
+    return -1;
+  }
+  umw_about_to_copy(own, umw_descriptor(to));
+  if (umw_number_copy(own, to, flags) < 0)
+    return -1;
+  umw_note_replaced(own, umw_descriptor(to));
+  umw_timer_fd_copied(own, umw_descriptor(to));
+  return to;
 }
 
 UMW_PUBLIC int dup2(int from, int to)
 {
-  const int own = translate(to);
-  const int result = UMW_REAL(dup2)(translate(from), own);
-  umw_timer_fd_copied(from, result);
-  umw_note_copied(from, result);
-  return result == own ? to : result;
+  if (!umw_gate)
+    return UMW_REAL(dup2)(from, to);
+  if (from == to)
+    return UMW_REAL(fcntl)(umw_open_descriptor(from), F_GETFD) < 0 ? -1 : to;
+  return replace(from, to, 0);
 }
 
 UMW_PUBLIC int dup3(int from, int to, int flags)
 {
-  const int own = translate(to);
-  const int result = UMW_REAL(dup3)(translate(from), own, flags);
-  umw_timer_fd_copied(from, result);
-  umw_note_copied(from, result);
-  return result == own ? to : result;
+  if (!umw_gate)
+    return UMW_REAL(dup3)(from, to, flags);
+  if (from == to || flags & ~O_CLOEXEC) {
+    errno = EINVAL;
+    return -1;
+  }
+  return replace(from, to, flags);
 }
 
 /* --- fcntl, ioctl; what makes descriptors on which calls may wait ------------------------------------------------------------------- */
 
-static int control(int fd, int command, void* argument)
+static int control(int number, int command, void* argument)
 {
-  struct umw_socket* socket = umw_socket_of(fd);
+  const int fd = umw_open_descriptor(number);
+  if (!umw_gate)
+    return UMW_REAL(fcntl)(fd, command, argument);
+  if (umw_is_lock_command(command))
+    return umw_lock_command(fd, command, argument);
+  const struct umw_socket* socket = umw_socket_of(fd);
   if (socket && command == F_GETFL)
     return O_RDWR | (socket->nonblocking ? O_NONBLOCK : 0);
   if (socket && command == F_SETFL) {
-    socket->nonblocking = ((intptr_t)argument & O_NONBLOCK) != 0;
+    umw_socket_of(fd)->nonblocking = ((intptr_t)argument & O_NONBLOCK) != 0;
     return 0;
   }
-  const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
-  if (copies && umw_gate && (uint64_t)(uintptr_t)argument >= umw_gate->descriptors_soft) {
+  int flags;
+  if (command == F_GETFD && umw_number_flags(number, &flags))
+    return flags;
+  if (command == F_SETFD && umw_number_set_flags(number, (int)(intptr_t)argument))
+    return 0;
+  if (command != F_DUPFD && command != F_DUPFD_CLOEXEC)
+    return UMW_REAL(fcntl)(fd, command, argument);
+  const int least = (int)(intptr_t)argument;
+  if (least < 0 || (uint64_t)least >= umw_gate->descriptors_soft) {
     errno = EINVAL;
     return -1;
   }
-  if (copies && !umw_may_open(1))
-    return -1;
-  const int result = UMW_REAL(fcntl)(fd, command, argument);
-  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
-    umw_timer_fd_copied(fd, result);
-    umw_note_copied(fd, result);
-  }
-  return result;
+  return umw_may_open(1) ? copy_of(fd, UMW_REAL(fcntl)(fd, command, argument), least) : -1;
 }
 
 /* The third argument is a number or an address; passing one that is not there does no harm. */
@@ -225,19 +272,19 @@ static int control(int fd, int command, void* argument)
 UMW_PUBLIC int fcntl(int fd, int command, ...)
 {
   THIRD_ARGUMENT(void*, command)
-  return control(translate(fd), command, argument);
+  return control(fd, command, argument);
 }
 
 UMW_PUBLIC int fcntl64(int fd, int command, ...)
 {
   THIRD_ARGUMENT(void*, command)
-  return control(translate(fd), command, argument);
+  return control(fd, command, argument);
 }
 
 UMW_PUBLIC int ioctl(int fd, unsigned long request, ...)
 {
   THIRD_ARGUMENT(void*, request)
-  const int own = translate(fd);
+  const int own = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(own);
   if (!socket)
     return UMW_REAL(ioctl)(own, request, argument);
@@ -251,7 +298,7 @@ UMW_PUBLIC int ioctl(int fd, unsigned long request, ...)
       *(int*)argument -= (int)sizeof(umw_datagram_head);
     return result;
   }
-  return umw_interface_request(request, argument);
+  return umw_interface_request(socket, request, argument);
 }
 
 UMW_PUBLIC int pipe2(int ends[2], int flags)
@@ -260,8 +307,8 @@ UMW_PUBLIC int pipe2(int ends[2], int flags)
     return -1;
   const int result = UMW_REAL(pipe2)(ends, flags);
   if (umw_gate && result == 0) {
-    umw_note_opened(ends[0]);
-    umw_note_opened(ends[1]);
+    ends[0] = umw_note_opened(ends[0]);
+    ends[1] = umw_note_opened(ends[1]);
   }
   return result;
 }
@@ -273,9 +320,7 @@ UMW_PUBLIC int pipe(int ends[2])
 
 static int made(int fd)
 {
-  if (umw_gate)
-    umw_note_opened(fd);
-  return fd;
+  return umw_gate ? umw_note_opened(fd) : fd;
 }
 
 UMW_PUBLIC int epoll_create1(int flags)
@@ -302,6 +347,10 @@ UMW_PUBLIC int inotify_init(void)
 UMW_PUBLIC int fclose(FILE* stream)
 {
   const int fd = umw_gate ? UMW_REAL(fileno)(stream) : -1;
+  if (fd >= 0) {
+    fflush(stream); /* while its locks hold */
+    umw_note_closing(fd);
+  }
   const int result = UMW_REAL(fclose)(stream);
   const int error = errno;
   umw_note_closed(fd);
@@ -311,7 +360,8 @@ UMW_PUBLIC int fclose(FILE* stream)
 
 UMW_PUBLIC int closedir(DIR* folder)
 {
-  const int fd = umw_gate && folder ? dirfd(folder) : -1;
+  const int fd = umw_gate && folder ? UMW_REAL(dirfd)(folder) : -1;
+  umw_note_closing(fd);
   const int result = UMW_REAL(closedir)(folder);
   const int error = errno;
   umw_note_closed(fd);
@@ -332,35 +382,31 @@ UMW_PUBLIC ssize_t __read_chk(int fd, void* buffer, size_t size, size_t room)
   return read(fd, buffer, size);
 }
 
-/* The number the program knows its stream by. */
-static int number_of(int fd)
-{
-  for (int i = 0; umw_gate && i < 3; ++i)
-    if (fd >= 0 && fd == umw_gate->standard_fds[i])
-      return i;
-  return fd;
-}
-
 UMW_PUBLIC int fileno(FILE* stream)
 {
-  return number_of(UMW_REAL(fileno)(stream));
+  return umw_number(UMW_REAL(fileno)(stream));
 }
 
 UMW_PUBLIC int fileno_unlocked(FILE* stream)
 {
-  return number_of(UMW_REAL(fileno_unlocked)(stream));
+  return umw_number(UMW_REAL(fileno_unlocked)(stream));
+}
+
+UMW_PUBLIC int dirfd(DIR* folder)
+{
+  return umw_number(UMW_REAL(dirfd)(folder));
 }
 
 UMW_PUBLIC int vdprintf(int fd, const char* restrict format, va_list arguments)
 {
-  return UMW_REAL(vdprintf)(translate(fd), format, arguments);
+  return UMW_REAL(vdprintf)(umw_open_descriptor(fd), format, arguments);
 }
 
 UMW_PUBLIC int dprintf(int fd, const char* restrict format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  const int result = UMW_REAL(vdprintf)(translate(fd), format, arguments);
+  const int result = UMW_REAL(vdprintf)(umw_open_descriptor(fd), format, arguments);
   va_end(arguments);
   return result;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 #include <sys/personality.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -21,6 +22,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "preload/descriptors.h"
 
 /* The process is one of several ranks, so what a rank sets can only be remembered. */
 UMW_PUBLIC int personality(unsigned long persona)
@@ -364,6 +367,28 @@ UMW_PUBLIC long syscall(long number, ...)
       umw_release_robust_mutexes();
       umw_exit((int)a[0] & 0xff, UMW_EXIT_NORMAL, NULL);
       break;
+    case SYS_read:
+      return read((int)a[0], (void*)a[1], (size_t)a[2]);
+    case SYS_write:
+      return write((int)a[0], (const void*)a[1], (size_t)a[2]);
+    case SYS_close:
+      return close((int)a[0]);
+    case SYS_dup:
+      return dup((int)a[0]);
+    case SYS_dup2:
+      return dup2((int)a[0], (int)a[1]);
+    case SYS_dup3:
+      return dup3((int)a[0], (int)a[1], (int)a[2]);
+    case SYS_fcntl:
+      return fcntl((int)a[0], (int)a[1], a[2]);
+    case SYS_flock:
+      return flock((int)a[0], (int)a[1]);
+    case SYS_memfd_create:
+    case SYS_pidfd_open:
+    case SYS_perf_event_open:
+    case SYS_userfaultfd:
+    case SYS_io_uring_setup:
+      return umw_note_opened((int)UMW_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]));
     default: {
       int result;
       if (umw_memory_policy(number, a, &result))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The network interfaces of the simulated node: lo, and bxi0 for IP over BXI with the node's address.
+ * The network interfaces of the simulated node: lo, and bxi0 for IP over BXI with the node's addresses.
  */
 #include "preload/shim.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "preload/socket_addresses.h"
 #include "preload/sockets.h"
 
 struct interface {
@@ -48,10 +49,47 @@ static struct sockaddr_in internet(uint32_t host)
 
 /* --- getifaddrs ----------------------------------------------------------------------------------------------------------------------- */
 
+enum { v6_count = 3, all_count = count + v6_count };
+
 struct list {
-  struct ifaddrs entries[count]; /* first: freeifaddrs gets this */
+  struct ifaddrs entries[all_count]; /* first: freeifaddrs gets this */
   struct sockaddr_in addresses[count][3];
+  struct sockaddr_in6 v6_addresses[v6_count][2];
 };
+
+static void list_v4(struct list* list)
+{
+  for (int i = 0; i < count; ++i) {
+    list->addresses[i][0] = internet(address_of(i));
+    list->addresses[i][1] = internet(netmask);
+    list->addresses[i][2] = internet(address_of(i) | ~netmask);
+    list->entries[i] = (struct ifaddrs){.ifa_name = (char*)interfaces[i].name,
+                                        .ifa_flags = interfaces[i].flags,
+                                        .ifa_addr = (struct sockaddr*)&list->addresses[i][0],
+                                        .ifa_netmask = (struct sockaddr*)&list->addresses[i][1],
+                                        .ifa_broadaddr = (struct sockaddr*)&list->addresses[i][2]};
+  }
+}
+
+static void list_v6(struct list* list)
+{
+  const struct {
+    int interface;
+    umw_address address;
+    bool host_only; /* /128, else /64 */
+  } own[v6_count] = {{UMW_LOOPBACK_INDEX - 1, {.low = 1}, true},
+                     {UMW_NETWORK_INDEX - 1, umw_unique_local_of(umw_gate->address), false},
+                     {UMW_NETWORK_INDEX - 1, umw_link_local_of(umw_gate->address), false}};
+  for (int i = 0; i < v6_count; ++i) {
+    const umw_address mask = {.high = UINT64_MAX, .low = own[i].host_only ? UINT64_MAX : 0};
+    list->v6_addresses[i][0] = umw_sockaddr_v6(&own[i].address);
+    list->v6_addresses[i][1] = umw_sockaddr_v6(&mask);
+    list->entries[count + i] = (struct ifaddrs){.ifa_name = (char*)interfaces[own[i].interface].name,
+                                                .ifa_flags = interfaces[own[i].interface].flags,
+                                                .ifa_addr = (struct sockaddr*)&list->v6_addresses[i][0],
+                                                .ifa_netmask = (struct sockaddr*)&list->v6_addresses[i][1]};
+  }
+}
 
 UMW_PUBLIC int getifaddrs(struct ifaddrs** result)
 {
@@ -60,17 +98,10 @@ UMW_PUBLIC int getifaddrs(struct ifaddrs** result)
   struct list* list = calloc(1, sizeof *list);
   if (!list)
     return -1;
-  for (int i = 0; i < count; ++i) {
-    list->addresses[i][0] = internet(address_of(i));
-    list->addresses[i][1] = internet(netmask);
-    list->addresses[i][2] = internet(address_of(i) | ~netmask);
-    list->entries[i] = (struct ifaddrs){.ifa_next = i + 1 < count ? &list->entries[i + 1] : NULL,
-                                        .ifa_name = (char*)interfaces[i].name,
-                                        .ifa_flags = interfaces[i].flags,
-                                        .ifa_addr = (struct sockaddr*)&list->addresses[i][0],
-                                        .ifa_netmask = (struct sockaddr*)&list->addresses[i][1],
-                                        .ifa_broadaddr = (struct sockaddr*)&list->addresses[i][2]};
-  }
+  list_v4(list);
+  list_v6(list);
+  for (int i = 0; i + 1 < all_count; ++i)
+    list->entries[i].ifa_next = &list->entries[i + 1];
   *result = list->entries;
   return 0;
 }
@@ -120,10 +151,19 @@ static int list_interfaces(struct ifconf* answer)
   return 0;
 }
 
-int umw_interface_request(unsigned long request, void* argument)
+static bool is_of_v4(unsigned long request)
 {
-  if (request == SIOCGIFCONF)
+  return request == SIOCGIFADDR || request == SIOCGIFDSTADDR || request == SIOCGIFBRDADDR || request == SIOCGIFNETMASK;
+}
+
+int umw_interface_request(const struct umw_socket* socket, unsigned long request, void* argument)
+{
+  if (request == SIOCGIFCONF) /* IPv4 alone, netdevice(7) */
     return list_interfaces(argument);
+  if (socket->v6 && is_of_v4(request)) {
+    errno = ENOTTY;
+    return -1;
+  }
   if (request < SIOCGIFNAME || request > SIOCGIFMAP) {
     errno = request > 0x8900 && request < 0x8a00 ? EOPNOTSUPP : ENOTTY;
     return -1;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
+#include "preload/gate/time_units.h"
 #include "preload/messages.h"
 #include "preload/paths.h"
 
@@ -175,7 +176,8 @@ static int64_t deadline_of(int fd, int option)
   socklen_t length = sizeof limit;
   if (UMW_REAL(getsockopt)(fd, SOL_SOCKET, option, &limit, &length) != 0 || (limit.tv_sec == 0 && limit.tv_usec == 0))
     return -1;
-  return umw_now_ps(NULL) + limit.tv_sec * 1000000000000 + limit.tv_usec * 1000000;
+  const int64_t deadline = umw_date_after(umw_now_ps(NULL), umw_ps_of_timeval(&limit));
+  return deadline == UMW_PS_NEVER ? -1 : deadline;
 }
 
 static bool is_nonblocking(int fd)
@@ -229,15 +231,15 @@ int umw_local_accept(int fd, struct sockaddr* address, socklen_t* length, int fl
   const int connection = UMW_REAL(accept4)(fd, (struct sockaddr*)&name, &size, flags);
   if (connection < 0)
     return -1;
-  umw_note_opened(connection);
+  const int number = umw_note_opened(connection);
   umw_descriptor_written(fd); /* there is room for another one */
   give(&name.local, size, address, length);
-  return connection;
+  return number;
 }
 
 /* --- data ----------------------------------------------------------------------------------------------------------------------------- */
 
-/* Descriptors on their way (SCM_RIGHTS) may be the rank's own 0, 1 and 2. `room`: as large as the control data. */
+/* Descriptors on their way (SCM_RIGHTS) have the process's numbers. `room`: as large as the control data. */
 static void translate_rights(struct msghdr* message, char* room)
 {
   memcpy(room, message->msg_control, message->msg_controllen);
@@ -248,8 +250,8 @@ static void translate_rights(struct msghdr* message, char* room)
     for (size_t at = 0; at + sizeof(int) <= part->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
       int fd;
       memcpy(&fd, CMSG_DATA(part) + at, sizeof fd);
-      if (fd >= 0 && fd <= 2)
-        memcpy(CMSG_DATA(part) + at, &umw_gate->standard_fds[fd], sizeof fd);
+      fd = umw_descriptor(fd);
+      memcpy(CMSG_DATA(part) + at, &fd, sizeof fd);
     }
   }
 }
@@ -262,7 +264,8 @@ static void note_rights(const struct msghdr* message)
     for (size_t at = 0; at + sizeof(int) <= part->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
       int fd;
       memcpy(&fd, CMSG_DATA(part) + at, sizeof fd);
-      umw_note_opened(fd);
+      fd = umw_note_opened(fd);
+      memcpy(CMSG_DATA(part) + at, &fd, sizeof fd);
     }
   }
 }

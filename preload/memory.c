@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "preload/descriptor_numbers.h"
 #include "preload/node_memory.h"
 
 #define PAGE 4096UL
@@ -133,13 +134,18 @@ static void* map(void* hint, size_t size, int protection, int flags, int fd, off
   return high;
 }
 
-UMW_PUBLIC void* mmap(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
+void* umw_map(void* hint, size_t size, int protection, int flags, int fd, int64_t offset)
 {
   void* got = map(hint, size, protection, flags, fd, offset);
   const int type = flags & MAP_TYPE;
   if (got != MAP_FAILED && (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) && !(flags & MAP_ANONYMOUS))
     umw_note_mapped(got, size, fd, (uint64_t)offset);
   return got;
+}
+
+UMW_PUBLIC void* mmap(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
+{
+  return umw_map(hint, size, protection, flags, umw_descriptor(fd), offset);
 }
 
 UMW_PUBLIC void* mmap64(void* hint, size_t size, int protection, int flags, int fd, off_t offset)

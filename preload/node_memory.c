@@ -97,7 +97,7 @@ void umw_note_mapped(const void* address, size_t size, int fd, uint64_t offset)
 {
   struct stat status;
   const int saved = errno;
-  if (umw_gate && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+  if (umw_gate && UMW_REAL(fstat)(fd, &status) == 0 && S_ISREG(status.st_mode))
     insert(
         (struct range){(uintptr_t)address, page_up((uintptr_t)address + size), {status.st_dev, status.st_ino, offset}});
   errno = saved;
@@ -167,8 +167,13 @@ uint64_t umw_begin_pause(void)
 
 void umw_end_pause(uint64_t begin)
 {
-  if (umw_gate->clock.ps_per_tick > 0)
-    umw_gate->clock.burst_start += __builtin_ia32_rdtsc() - begin;
+  if (umw_gate->clock.ps_per_tick == 0)
+    return;
+  const uint64_t ticks = __builtin_ia32_rdtsc() - begin;
+  if (ticks < umw_gate->clock.settle_ticks)
+    umw_gate->clock.burst_start += ticks;
+  else
+    umw_pause_was_long(begin);
 }
 
 /* Out of shared memory, and so small that it need not be told: it changes nothing for others. */

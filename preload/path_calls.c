@@ -46,15 +46,13 @@ typedef const struct timespec* umw_timespecs;
 
 static int opened(int fd)
 {
-  if (umw_gate && fd >= 0)
-    umw_note_opened(fd);
-  return fd;
+  return umw_gate ? umw_note_opened(fd) : fd;
 }
 
 static FILE* opened_stream(FILE* stream)
 {
-  if (stream)
-    opened(UMW_REAL(fileno)(stream));
+  if (stream && umw_gate)
+    stream->_fileno = umw_descriptor(umw_note_opened(UMW_REAL(fileno)(stream)));
   return stream;
 }
 
@@ -75,8 +73,8 @@ static bool fifo_stream(const char* path, const char* mode, FILE** stream)
 
 static DIR* opened_folder(DIR* folder)
 {
-  if (folder)
-    opened(dirfd(folder));
+  if (folder && umw_gate)
+    umw_note_kept(UMW_REAL(dirfd)(folder));
   return folder;
 }
 
@@ -98,6 +96,7 @@ static void take_over(char* pattern, const char* made)
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
   {                                                                                                                    \
     struct umw_path room;                                                                                              \
+    folder = umw_descriptor(folder);                                                                                   \
     path = umw_path_at(folder, path, &room);                                                                           \
     return UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                                            \
   }
@@ -113,6 +112,8 @@ static void take_over(char* pattern, const char* made)
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
   {                                                                                                                    \
     struct umw_path rooms[2];                                                                                          \
+    from_folder = umw_descriptor(from_folder);                                                                         \
+    to_folder = umw_descriptor(to_folder);                                                                             \
     from = umw_path_at(from_folder, from, &rooms[0]);                                                                  \
     to = umw_path_at(to_folder, to, &rooms[1]);                                                                        \
     return UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                                            \
@@ -128,16 +129,14 @@ static void take_over(char* pattern, const char* made)
       take_over(strrchr(pattern, '/') ? strrchr(pattern, '/') : pattern, path);                                        \
     return fd;                                                                                                         \
   }
-#define UMW_PATH_STREAM(result, name, version, level, note, ...)                                                       \
+#define UMW_PATH_FOLDER(result, name, version, level, note, ...)                                                       \
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
   {                                                                                                                    \
     struct umw_path room;                                                                                              \
     path = umw_path_of(path, &room);                                                                                   \
     if (!umw_may_open(1))                                                                                              \
       return NULL;                                                                                                     \
-    return _Generic((result)0, FILE *                                                                                  \
-                    : opened_stream, DIR *                                                                             \
-                    : opened_folder)(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                 \
+    return opened_folder(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                             \
   }
 #define UMW_PATH_FS(result, name, version, level, note, ...)                                                           \
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
@@ -169,6 +168,7 @@ static int open_at(int folder, const char* path, int flags, mode_t mode)
   struct umw_path room;
   if (!umw_may_open(1))
     return -1;
+  folder = umw_descriptor(folder);
   const char* there = umw_path_at(folder, path, &room);
   const int fifo = there ? umw_open_fifo(folder, there, flags) : -2;
   return opened(fifo != -2 ? fifo : UMW_REAL(openat)(folder, there, flags, mode));
@@ -256,6 +256,42 @@ UMW_PUBLIC FILE* fopen64(const char* restrict path, const char* restrict mode)
   return open_stream(UMW_REAL(fopen64), path, mode);
 }
 
+/* The C library closes what the stream had, opens the other and moves it to the same place. */
+static FILE* reopen(FILE* (*real)(const char*, const char*, FILE*), const char* path, const char* mode, FILE* stream)
+{
+  struct umw_path room;
+  if (!umw_gate)
+    return real(path, mode, stream);
+  path = umw_path_of(path, &room);
+  const int before = UMW_REAL(fileno)(stream);
+  if (before >= 0) {
+    fflush(stream); /* while its locks hold */
+    umw_note_closing(before);
+  }
+  FILE* result = real(path, mode, stream);
+  const int error = errno;
+  const int now = result ? UMW_REAL(fileno)(result) : -1;
+  if (now >= 0 && now == before) {
+    umw_note_reopened(now);
+  } else {
+    umw_note_closed(before);
+    if (now >= 0)
+      opened_stream(result);
+  }
+  errno = error;
+  return result;
+}
+
+UMW_PUBLIC FILE* freopen(const char* restrict path, const char* restrict mode, FILE* restrict stream)
+{
+  return reopen(UMW_REAL(freopen), path, mode, stream);
+}
+
+UMW_PUBLIC FILE* freopen64(const char* restrict path, const char* restrict mode, FILE* restrict stream)
+{
+  return reopen(UMW_REAL(freopen64), path, mode, stream);
+}
+
 /* --- stat of programs built before glibc 2.33 ------------------------------------------------------------------------------------- */
 
 /* Of x86-64, the only version of the structure (glibc's sysdeps/unix/sysv/linux/x86/bits/stat.h). */
@@ -300,6 +336,7 @@ UMW_PUBLIC int symlink(const char* target, const char* path)
 UMW_PUBLIC int symlinkat(const char* target, int folder, const char* path)
 {
   struct umw_path room;
+  folder = umw_descriptor(folder);
   return UMW_REAL(symlinkat)(target, folder, umw_path_at(folder, path, &room));
 }
 
@@ -315,6 +352,7 @@ static ssize_t copy_text(const char* text, char* buffer, size_t size)
 static ssize_t read_link(int folder, const char* path, char* buffer, size_t size)
 {
   struct umw_path room;
+  folder = umw_descriptor(folder);
   const char* there = umw_path_at(folder, path, &room);
   if (there == path)
     return UMW_REAL(readlinkat)(folder, path, buffer, size);
@@ -446,13 +484,13 @@ UMW_PUBLIC int fchdir(int fd)
 {
   if (!umw_gate)
     return UMW_REAL(fchdir)(fd);
-  return moved(umw_result(umw_change_directory(NULL, fd)));
+  return moved(umw_result(umw_change_directory(NULL, umw_descriptor(fd))));
 }
 
 UMW_PUBLIC int inotify_add_watch(int fd, const char* path, uint32_t mask)
 {
   struct umw_path room;
-  return UMW_REAL(inotify_add_watch)(fd, umw_path_of(path, &room), mask);
+  return UMW_REAL(inotify_add_watch)(umw_descriptor(fd), umw_path_of(path, &room), mask);
 }
 
 UMW_PUBLIC char* mkdtemp(char* pattern)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/descriptor_numbers.h"
 #include "preload/paths.h"
 #include "preload/shm_room.h"
 
@@ -150,9 +151,12 @@ static const char* own_process(const char* rest, struct umw_path* room)
   const char* name = rest + strspn(rest, "/");
   if (strcmp(name, "exe") == 0)
     return fill(room, umw_gate->program, "", "", "");
-  if (strncmp(name, "fd/", 3) == 0 && name[3] >= '0' && name[3] <= '2' && name[4] == '\0') {
-    snprintf(pid, sizeof pid, "%d", umw_gate->standard_fds[name[3] - '0']);
-    return fill(room, "/proc/self/fd/", pid, "", "");
+  if (strncmp(name, "fd/", 3) == 0 && name[3] >= '0' && name[3] <= '9') {
+    char* end;
+    const int own = umw_descriptor((int)strtol(name + 3, &end, 10));
+    snprintf(pid, sizeof pid, "%d", own);
+    if (*end == '\0' || *end == '/')
+      return fill(room, "/proc/self/fd/", pid, end, "");
   }
   const char* machines = NULL; /* what of the rest is the affair of the process that carries the rank */
   if (strncmp(name, "task/", 5) == 0) {

@@ -3,13 +3,18 @@
 #include "preload/shim.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <pty.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "preload/descriptors.h"
+#include "preload/file_locks.h"
 
 UMW_PUBLIC void _exit(int status)
 {
@@ -63,37 +68,80 @@ UMW_PUBLIC void abort(void)
   __builtin_unreachable();
 }
 
-/* The child is a plain process outside the simulation, usually on its way to exec. The parent goes on when it has the
- * handlers of the rank: the runtime's would otherwise take what the parent sends it. */
-UMW_PUBLIC pid_t fork(void)
+/* --- fork(2) --------------------------------------------------------------------------------------------------------
+ * The child is a plain process outside the simulation, usually on its way to exec. It has the rank's code as it came from its files. The
+ * parent goes on when it has the handlers of the rank: the runtime's would otherwise take what the parent sends it. All of this also where
+ * the C library forks (forkpty). */
+static struct {
+  uint64_t mask;
+  int ready[2]; /* -1: there was no descriptor to be had */
+} forking;
+
+static void before_fork(void)
 {
-  uint64_t mask = 0;
-  int ready[2];
-  char byte = 0;
   if (!umw_gate)
-    return UMW_REAL(fork)();
-  umw_signal_mask(SIG_BLOCK, NULL, &mask);
-  if (pipe2(ready, O_CLOEXEC) != 0)
-    return -1;
+    return;
+  const int error = errno;
+  umw_signal_mask(SIG_BLOCK, NULL, &forking.mask);
+  if (UMW_REAL(pipe2)(forking.ready, O_CLOEXEC) != 0)
+    forking.ready[0] = forking.ready[1] = -1;
   umw_unshare_memory();
   umw_gate->uncut = 1; /* as in threads.c, make_control_block */
-  const pid_t child = UMW_REAL(fork)();
-  umw_gate->uncut = 0;
-  const int error = errno;
-  if (child == 0) {
-    const struct rlimit limit = {umw_gate->descriptors_soft, umw_gate->descriptors_hard};
-    UMW_REAL(setrlimit)(RLIMIT_NOFILE, &limit);
-    umw_gate = NULL;
-    umw_signals_of_child(mask);
-    (void)!UMW_REAL(write)(ready[1], &byte, 1);
-  }
-  UMW_REAL(close)(ready[1]);
-  if (child > 0)
-    umw_note_child(child);
-  while (child > 0 && UMW_REAL(read)(ready[0], &byte, 1) < 0 && errno == EINTR)
-    ;
-  UMW_REAL(close)(ready[0]);
+  umw_original_code(1);
   errno = error;
+}
+
+static void child_of_fork(void)
+{
+  if (!umw_gate)
+    return;
+  const struct rlimit limit = {umw_gate->descriptors_soft, umw_gate->descriptors_hard};
+  UMW_REAL(setrlimit)(RLIMIT_NOFILE, &limit);
+  const struct umw_gate* gate = umw_gate;
+  umw_gate = NULL;
+  umw_signals_of_child(forking.mask);
+  (void)!UMW_REAL(write)(forking.ready[1], "", 1);
+  UMW_REAL(close)(forking.ready[0]);
+  UMW_REAL(close)(forking.ready[1]);
+  umw_numbers_of_child(gate);
+}
+
+/* Also if there is no child: then nobody writes. */
+static void parent_of_fork(void)
+{
+  char byte;
+  if (!umw_gate)
+    return;
+  const int error = errno;
+  umw_original_code(0);
+  umw_gate->uncut = 0;
+  UMW_REAL(close)(forking.ready[1]);
+  while (UMW_REAL(read)(forking.ready[0], &byte, 1) < 0 && errno == EINTR)
+    ;
+  UMW_REAL(close)(forking.ready[0]);
+  errno = error;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+  pthread_atfork(before_fork, parent_of_fork, child_of_fork);
+}
+
+UMW_PUBLIC pid_t fork(void)
+{
+  const pid_t child = UMW_REAL(fork)();
+  if (child > 0 && umw_gate)
+    umw_note_child(child);
+  return child;
+}
+
+UMW_PUBLIC pid_t forkpty(int* terminal, char* name, const struct termios* settings, const struct winsize* size)
+{
+  const pid_t child = UMW_REAL(forkpty)(terminal, name, settings, size);
+  if (child > 0 && umw_gate) {
+    umw_note_child(child);
+    *terminal = umw_note_opened(*terminal);
+  }
   return child;
 }
 
@@ -102,7 +150,9 @@ UMW_PUBLIC int posix_spawn(pid_t* restrict pid, const char* restrict path, const
                            char* const envp[restrict])
 {
   pid_t child;
+  struct umw_lent* lent = umw_lend_numbers();
   const int result = UMW_REAL(posix_spawn)(&child, path, actions, attributes, argv, envp);
+  umw_numbers_back(lent);
   if (result == 0 && umw_gate)
     umw_note_child(child);
   if (result == 0 && pid)
@@ -115,11 +165,56 @@ UMW_PUBLIC int posix_spawnp(pid_t* restrict pid, const char* restrict file, cons
                             char* const envp[restrict])
 {
   pid_t child;
+  struct umw_lent* lent = umw_lend_numbers();
   const int result = UMW_REAL(posix_spawnp)(&child, file, actions, attributes, argv, envp);
+  umw_numbers_back(lent);
   if (result == 0 && umw_gate)
     umw_note_child(child);
   if (result == 0 && pid)
     *pid = child;
+  return result;
+}
+
+/* As the C library's, but that the child has the rank's descriptors. */
+UMW_PUBLIC int system(const char* command)
+{
+  if (!umw_gate || !command)
+    return UMW_REAL(system)(command);
+  char* const argv[] = {"sh", "-c", (char*)command, NULL};
+  pid_t child;
+  const int error = posix_spawn(&child, "/bin/sh", NULL, NULL, argv, environ);
+  if (error == ENOMEM || error == EAGAIN) {
+    errno = error;
+    return -1;
+  }
+  int status = 127 << 8;
+  if (error == 0)
+    while (waitpid(child, &status, 0) < 0)
+      if (errno != EINTR)
+        return -1;
+  return status;
+}
+
+UMW_PUBLIC FILE* popen(const char* command, const char* mode)
+{
+  if (!umw_may_open(1))
+    return NULL;
+  struct umw_lent* lent = umw_lend_numbers();
+  FILE* stream = UMW_REAL(popen)(command, mode);
+  umw_numbers_back(lent);
+  if (stream && umw_gate)
+    stream->_fileno = umw_descriptor(umw_note_opened(UMW_REAL(fileno)(stream)));
+  return stream;
+}
+
+UMW_PUBLIC int pclose(FILE* stream)
+{
+  const int fd = umw_gate ? UMW_REAL(fileno)(stream) : -1;
+  umw_locks_closing(fd);
+  const int result = UMW_REAL(pclose)(stream);
+  const int error = errno;
+  umw_note_closed(fd);
+  errno = error;
   return result;
 }
 

@@ -46,8 +46,7 @@ UMW_PUBLIC int shm_open(const char* name, int flags, mode_t mode)
   umw_shm_used = true;
   if (!umw_may_open(1))
     return -1;
-  const int fd = UMW_REAL(open)(path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
-  umw_note_opened(fd);
+  const int fd = umw_note_opened(UMW_REAL(open)(path, flags | O_NOFOLLOW | O_CLOEXEC, mode));
   if (fd < 0 && errno == EISDIR)
     errno = EINVAL;
   return fd;
@@ -84,12 +83,12 @@ static sem_t* map_semaphore(int fd)
 {
   struct stat status;
   struct named* named = NULL;
-  if (fstat(fd, &status) == 0) {
+  if (UMW_REAL(fstat)(fd, &status) == 0) {
     named = all_named;
     while (named && (named->inode != status.st_ino || named->device != status.st_dev))
       named = named->next;
     if (!named) {
-      sem_t* semaphore = mmap(NULL, sizeof *semaphore, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      sem_t* semaphore = umw_map(NULL, sizeof *semaphore, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
       if (semaphore != MAP_FAILED && (named = calloc(1, sizeof *named))) {
         *named = (struct named){semaphore, status.st_dev, status.st_ino, 0, all_named};
         all_named = named;

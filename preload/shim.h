@@ -70,9 +70,6 @@ static inline int umw_result(int64_t result)
 int64_t umw_now_ps(const void* caller);
 int64_t umw_cpu_ps(const void* caller);
 
-/* mpi_threads.c: "NAME=value;NAME=;...", from the environment */
-extern char* umw_thread_multiple_settings;
-
 /* start.c: what a library has under this name, also one that was opened later than the program (mpi4py), out of RTLD_NEXT's
  * sight; null if it is not loaded. `library` is how the name of its file begins. */
 void* umw_symbol_of(const char* library, const char* name);
@@ -82,16 +79,25 @@ void* umw_run_unwindable(void* (*start)(void*), void* argument, void* (*result)(
 void* umw_outlast_threads(void); /* does not return */
 void umw_test_cancel(void);      /* ends the calling thread if it was cancelled: for calls that may wait */
 
+/* threads.c: waits until another thread of the rank has said umw_changed, or for so long (negative: no limit), unless the gate's count
+ * of wakes is no longer `seen`; may return early */
+void umw_wait_for_change(uint64_t seen, int64_t duration_ps);
+void umw_changed(void);
+
 /* threads.c: id of a thread of the rank in the simulated world; 0: it has ended, -1: there is none */
 int umw_thread_id(unsigned long thread);
-int umw_live_threads(int* tids,
-                     int most); /* ids of those that have not ended, the main thread's first; returns how many */
+/* Its name; null: there is none such. */
+#define UMW_THREAD_NAME 16 /* TASK_COMM_LEN of Linux, with the end of the text */
+char* umw_thread_name(unsigned long thread);
 
 /* threads.c: the rank ends, and with it all of its threads */
 void umw_release_robust_mutexes(void);
 
 /* signals.c: tells the runtime how to reach the handlers of the rank */
 void umw_offer_delivery(void);
+
+/* signals.c: those with SIG_IGN, which survive execve(2) */
+uint64_t umw_explicitly_ignored(void) __attribute__((visibility("hidden")));
 
 /* signals.c: whether it is one, of the machine and outside of the simulation */
 bool umw_is_child(int pid);
@@ -108,6 +114,9 @@ bool umw_timer_fd_wait(int fd);             /* a read of `fd` is next: waits unt
 void umw_timer_fd_copied(int from, int to); /* dup */
 void umw_timer_fd_closed(int fd);
 
+/* mqueue.c: a descriptor of mq_open is closed */
+void umw_queue_fd_closed(int fd);
+
 /* wait_fds.c: threads of the rank that wait for a descriptor */
 extern int umw_descriptor_waiters;
 
@@ -117,6 +126,9 @@ void umw_pmi_written(int fd); /* the program has written to `fd` */
 /* Lets the workers of UCX advance (ucx.c). False: there are none. */
 bool umw_ucx_progress(void);
 bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_FD, and there is something by now */
+
+/* memory.c: mmap(2) of what is `fd` in the process */
+void* umw_map(void* hint, size_t size, int protection, int flags, int fd, int64_t offset);
 
 /* memory.c: before fork(): what the rank shares with the runtime becomes its own */
 void umw_unshare_memory(void);

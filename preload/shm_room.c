@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "preload/descriptor_numbers.h"
 #include "preload/shm_room.h"
 
 enum { PAGE = 4096, BLOCK = 512, TMPFS = 0x01021994 };
@@ -132,6 +133,7 @@ bool umw_shm_fits(int fd, off_t offset, size_t* size)
 
 UMW_PUBLIC int fstatfs(int fd, struct statfs* status)
 {
+  fd = umw_descriptor(fd);
   const int result = UMW_REAL(fstatfs)(fd, status);
   if (result == 0)
     umw_shm_status(NULL, fd, status);
@@ -145,6 +147,7 @@ UMW_PUBLIC int fstatfs64(int fd, struct statfs64* status)
 
 UMW_PUBLIC int fstatvfs(int fd, struct statvfs* status)
 {
+  fd = umw_descriptor(fd);
   const int result = UMW_REAL(fstatvfs)(fd, status);
   if (result == 0)
     umw_shm_status_v(NULL, fd, status);
@@ -167,6 +170,7 @@ static bool has_room(int fd, off_t offset, off_t size)
 
 UMW_PUBLIC int fallocate(int fd, int mode, off_t offset, off_t size)
 {
+  fd = umw_descriptor(fd);
   if ((mode & ~FALLOC_FL_KEEP_SIZE) == 0 && !has_room(fd, offset, size)) {
     errno = ENOSPC;
     return -1;
@@ -181,6 +185,7 @@ UMW_PUBLIC int fallocate64(int fd, int mode, off64_t offset, off64_t size)
 
 UMW_PUBLIC int posix_fallocate(int fd, off_t offset, off_t size)
 {
+  fd = umw_descriptor(fd);
   const int saved = errno;
   const bool fits = has_room(fd, offset, size);
   errno = saved;
@@ -194,6 +199,7 @@ UMW_PUBLIC int posix_fallocate64(int fd, off64_t offset, off64_t size)
 
 UMW_PUBLIC ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset)
 {
+  fd = umw_descriptor(fd);
   return umw_shm_fits(fd, offset < 0 ? 0 : offset, &size) ? UMW_REAL(pwrite)(fd, buffer, size, offset) : -1;
 }
 

@@ -16,6 +16,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "preload/gate/time_units.h"
+
 static struct sigaction actions[NSIG];
 
 _Thread_local struct umw_interruptions umw_interruptions;
@@ -251,6 +253,18 @@ void umw_offer_delivery(void)
 {
   umw_gate->deliver_signal = (umw_deliver_signal)deliver;
   umw_gate->deliver_pending = act_on_all;
+  for (int number = 1; number < NSIG; ++number)
+    if (umw_gate->kept_ignored & bit(number))
+      actions[number].sa_handler = SIG_IGN;
+}
+
+uint64_t umw_explicitly_ignored(void)
+{
+  uint64_t set = 0;
+  for (int number = 1; number < NSIG; ++number)
+    if (actions[number].sa_handler == SIG_IGN)
+      set |= bit(number);
+  return set;
 }
 
 void umw_signals_of_child(uint64_t mask)
@@ -306,6 +320,37 @@ UMW_PUBLIC int sigprocmask(int how, const sigset_t* restrict set, sigset_t* rest
     return UMW_REAL(sigprocmask)(how, set, old);
   const int error = pthread_sigmask(how, set, old);
   return error == 0 ? 0 : failed(error);
+}
+
+/* BSD's calls, which know the first 32 signals; sigvec(3). Shells use them. */
+static int change_mask(int how, int mask)
+{
+  sigset_t set, old;
+  sigemptyset(&set);
+  memcpy(&set, &mask, sizeof mask);
+  int before = 0;
+  if (sigprocmask(how, &set, &old) != 0)
+    return -1;
+  memcpy(&before, &old, sizeof before);
+  return before;
+}
+
+UMW_PUBLIC int sigsetmask(int mask);
+UMW_PUBLIC int sigsetmask(int mask)
+{
+  return change_mask(SIG_SETMASK, mask);
+}
+
+UMW_PUBLIC int sigblock(int mask);
+UMW_PUBLIC int sigblock(int mask)
+{
+  return change_mask(SIG_BLOCK, mask);
+}
+
+UMW_PUBLIC int siggetmask(void);
+UMW_PUBLIC int siggetmask(void)
+{
+  return change_mask(SIG_BLOCK, 0);
 }
 
 static int change_one(int how, int number)
@@ -400,8 +445,8 @@ static int wait_for_signal(const sigset_t* set, siginfo_t* info, int64_t duratio
     if (umw_interruptions.handled != handled)
       return -EINTR;
     if (duration_ps >= 0) {
-      left = duration_ps == 0 ? 0 : begin + duration_ps - umw_now_ps(NULL);
-      if (left <= 0)
+      left = duration_ps == 0 ? 0 : umw_ps_left(begin, duration_ps, umw_now_ps(NULL));
+      if (left == 0)
         return -EAGAIN;
     }
   }
@@ -412,14 +457,9 @@ UMW_PUBLIC int sigtimedwait(const sigset_t* restrict set, siginfo_t* restrict in
 {
   if (!umw_gate)
     return UMW_REAL(sigtimedwait)(set, info, timeout);
-  if (timeout && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= 1000000000))
+  if (timeout && !umw_is_time(timeout))
     return failed(EINVAL);
-  const int64_t longest = INT64_MAX / 4;
-  int64_t duration = -1;
-  if (timeout)
-    duration = timeout->tv_sec >= longest / 1000000000000 ? longest
-                                                          : timeout->tv_sec * 1000000000000 + timeout->tv_nsec * 1000;
-  return umw_result(wait_for_signal(set, info, duration));
+  return umw_result(wait_for_signal(set, info, timeout ? umw_ps_of_timespec(timeout) : -1));
 }
 
 UMW_PUBLIC int sigwaitinfo(const sigset_t* restrict set, siginfo_t* restrict info)

@@ -9,48 +9,49 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int64_t ps_per_second = 1000000000000;
-
-static bool valid(const struct timespec* t)
-{
-  return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
-}
-
-static int64_t duration_ps(const struct timespec* t)
-{
-  const int64_t longest = INT64_MAX / 4; /* 26 days of simulated time; INT_MAX seconds means "for ever" to programs */
-  if (t->tv_sec >= longest / ps_per_second)
-    return longest;
-  return t->tv_sec * ps_per_second + t->tv_nsec * 1000;
-}
+#include "preload/gate/time_units.h"
 
 /* What is left of it when a handler has run, signal(7): sleeps are never restarted. */
 static int64_t sleep_for(int64_t duration)
 {
   const unsigned handled = umw_interruptions.handled;
   umw_test_cancel();
-  while (duration > 0 && umw_interruptions.handled == handled)
+  while (duration > 0 && umw_interruptions.handled == handled) {
     duration = umw_sleep(duration);
+    umw_test_cancel();
+  }
   return duration;
+}
+
+/* What is left of `request`, of which the simulation has `left` of `duration`: also of one that is more than it can count. */
+static struct timespec rest_of(const struct timespec* request, int64_t duration, int64_t left)
+{
+  if (left <= 0)
+    return (struct timespec){0, 0};
+  if (duration != UMW_PS_NEVER)
+    return umw_timespec_of(left);
+  const struct timespec slept = umw_timespec_of(duration - left);
+  const bool borrows = request->tv_nsec < slept.tv_nsec;
+  return (struct timespec){request->tv_sec - slept.tv_sec - borrows,
+                           request->tv_nsec - slept.tv_nsec + (borrows ? 1000000000 : 0)};
 }
 
 UMW_PUBLIC int clock_nanosleep(clockid_t id, int flags, const struct timespec* request, struct timespec* remaining)
 {
   if (!umw_gate)
     return UMW_REAL(clock_nanosleep)(id, flags, request, remaining);
-  if (!valid(request))
+  if (!umw_is_time(request))
     return EINVAL;
-  int64_t duration = duration_ps(request);
+  int64_t duration = umw_ps_of_timespec(request);
   if (flags & TIMER_ABSTIME) {
     struct timespec now;
     if (clock_gettime(id, &now) != 0)
       return EINVAL;
-    duration = (request->tv_sec - now.tv_sec) * ps_per_second + (request->tv_nsec - now.tv_nsec) * 1000;
+    duration = umw_ps_between(&now, request);
   }
   const int64_t left = sleep_for(duration);
   if (remaining && !(flags & TIMER_ABSTIME))
-    *remaining =
-        left > 0 ? (struct timespec){left / ps_per_second, left % ps_per_second / 1000} : (struct timespec){0, 0};
+    *remaining = rest_of(request, duration, left);
   return left > 0 ? EINTR : 0;
 }
 
@@ -88,7 +89,8 @@ UMW_PUBLIC unsigned sleep(unsigned seconds)
   if (!umw_gate)
     return UMW_REAL(sleep)(seconds);
   const struct timespec request = {seconds, 0};
-  return (unsigned)(sleep_for(duration_ps(&request)) / ps_per_second);
+  const int64_t duration = umw_ps_of_timespec(&request);
+  return (unsigned)rest_of(&request, duration, sleep_for(duration)).tv_sec;
 }
 
 UMW_PUBLIC int sched_yield(void)

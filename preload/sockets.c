@@ -7,7 +7,6 @@
  */
 #include "preload/shim.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -22,8 +21,10 @@
 
 #include "preload/descriptors.h"
 #include "preload/gate/datagram.h"
+#include "preload/gate/time_units.h"
 #include "preload/local_sockets.h"
 #include "preload/messages.h"
+#include "preload/socket_addresses.h"
 #include "preload/sockets.h"
 
 enum { most_parts = 64 };
@@ -32,33 +33,6 @@ static int fail(int error)
 {
   errno = error;
   return -1;
-}
-
-/* An address the program gives. False: errno says why not. */
-static bool read_address(const struct sockaddr* address, socklen_t length, uint32_t* host, int* port)
-{
-  if (!address || length < sizeof(struct sockaddr_in)) {
-    errno = EINVAL;
-    return false;
-  }
-  if (address->sa_family != AF_INET) {
-    errno = EAFNOSUPPORT;
-    return false;
-  }
-  struct sockaddr_in internet;
-  memcpy(&internet, address, sizeof internet);
-  *host = ntohl(internet.sin_addr.s_addr);
-  *port = ntohs(internet.sin_port);
-  return true;
-}
-
-static void give_address(struct sockaddr* address, socklen_t* length, uint32_t host, int port)
-{
-  if (!address || !length)
-    return;
-  const struct sockaddr_in internet = {AF_INET, htons((uint16_t)port), {htonl(host)}, {0}};
-  memcpy(address, &internet, *length < sizeof internet ? *length : sizeof internet);
-  *length = sizeof internet;
 }
 
 /* --- making and naming ------------------------------------------------------------------------------------------------------------ */
@@ -76,8 +50,8 @@ static int make_pair(bool datagram, int flags, int* other)
   return ends[0];
 }
 
-/* A descriptor for socket `number`, or what the runtime answered instead. */
-static int adopt(int fd, int number, bool datagram, int flags)
+/* A descriptor for socket `number`, of the kind of `like`, or what the runtime answered instead. */
+static int adopt(int fd, int number, const struct umw_socket* like, int flags)
 {
   struct umw_socket* socket = number > 0 ? calloc(1, sizeof *socket) : NULL;
   if (!socket) {
@@ -86,9 +60,19 @@ static int adopt(int fd, int number, bool datagram, int flags)
     UMW_REAL(close)(fd);
     return fail(number > 0 ? ENOMEM : -number);
   }
-  *socket = (struct umw_socket){.number = number, .datagram = datagram, .nonblocking = (flags & SOCK_NONBLOCK) != 0};
-  umw_note_socket(fd, socket);
-  return fd;
+  *socket = (struct umw_socket){.number = number,
+                                .datagram = like->datagram,
+                                .v6 = like->v6,
+                                .only_v6 = like->only_v6,
+                                .nonblocking = (flags & SOCK_NONBLOCK) != 0,
+                                .tcp_options[TCP_KEEPIDLE] = 7200, /* tcp(7) */
+                                .tcp_options[TCP_KEEPINTVL] = 75,
+                                .tcp_options[TCP_KEEPCNT] = 9,
+                                .tcp_options[TCP_SYNCNT] = 6,
+                                .ipv6_options[IPV6_UNICAST_HOPS] = 64,
+                                .ipv6_options[IPV6_MULTICAST_HOPS] = 1,
+                                .ipv6_options[IPV6_MULTICAST_LOOP] = 1};
+  return umw_note_socket(fd, socket);
 }
 
 UMW_PUBLIC int socket(int domain, int type, int protocol)
@@ -98,13 +82,8 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
   const int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (!umw_may_open(1))
     return -1;
-  if (domain == AF_INET6)
-    return fail(EAFNOSUPPORT);
-  if (domain != AF_INET) {
-    const int fd = UMW_REAL(socket)(domain, type, protocol);
-    umw_note_opened(fd);
-    return fd;
-  }
+  if (domain != AF_INET && domain != AF_INET6)
+    return umw_note_opened(UMW_REAL(socket)(domain, type, protocol));
   if (kind == SOCK_RAW)
     return fail(EPERM);
   if ((kind == SOCK_STREAM && protocol != 0 && protocol != IPPROTO_TCP) ||
@@ -116,9 +95,10 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
   const int fd = make_pair(kind == SOCK_DGRAM, type, &other);
   if (fd < 0)
     return -1;
-  const int number = umw_socket_create(kind == SOCK_DGRAM, other);
+  const struct umw_socket wanted = {.datagram = kind == SOCK_DGRAM, .v6 = domain == AF_INET6};
+  const int number = umw_socket_create(wanted.datagram, wanted.v6, other);
   UMW_REAL(close)(other);
-  return adopt(fd, number, kind == SOCK_DGRAM, type);
+  return adopt(fd, number, &wanted, type);
 }
 
 UMW_PUBLIC int socketpair(int domain, int type, int protocol, int ends[2])
@@ -127,24 +107,27 @@ UMW_PUBLIC int socketpair(int domain, int type, int protocol, int ends[2])
     return -1;
   const int result = UMW_REAL(socketpair)(domain, type, protocol, ends);
   if (umw_gate && result == 0) {
-    umw_note_opened(ends[0]);
-    umw_note_opened(ends[1]);
+    ends[0] = umw_note_opened(ends[0]);
+    ends[1] = umw_note_opened(ends[1]);
   }
   return result;
 }
 
 UMW_PUBLIC int bind(int fd, const struct sockaddr* address, socklen_t length)
 {
+  fd = umw_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
     return umw_gate ? umw_local_bind(fd, address, length) : UMW_REAL(bind)(fd, address, length);
-  uint32_t host;
-  int port;
-  return read_address(address, length, &host, &port) ? umw_result(umw_socket_bind(socket->number, host, port)) : -1;
+  umw_address own;
+  return umw_read_address(socket, umw_for_bind, address, length, &own)
+             ? umw_result(umw_socket_bind(socket->number, &own))
+             : -1;
 }
 
 UMW_PUBLIC int listen(int fd, int backlog)
 {
+  fd = umw_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
     return UMW_REAL(listen)(fd, backlog);
@@ -153,28 +136,29 @@ UMW_PUBLIC int listen(int fd, int backlog)
   return result;
 }
 
-static int name_of(int number, int peer, struct sockaddr* address, socklen_t* length)
+static int name_of(const struct umw_socket* socket, int peer, struct sockaddr* address, socklen_t* length)
 {
-  uint32_t host = 0;
-  int port = 0;
-  const int result = umw_result(umw_socket_name(number, peer, &host, &port));
+  umw_address found = {0};
+  const int result = umw_result(umw_socket_name(socket->number, peer, &found));
   if (result == 0)
-    give_address(address, length, host, port);
+    umw_give_address(socket, &found, address, length);
   return result;
 }
 
 UMW_PUBLIC int getsockname(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
 {
+  fd = umw_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
-  return socket     ? name_of(socket->number, 0, address, length)
+  return socket     ? name_of(socket, 0, address, length)
          : umw_gate ? umw_local_name(fd, address, length)
                     : UMW_REAL(getsockname)(fd, address, length);
 }
 
 UMW_PUBLIC int getpeername(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
 {
+  fd = umw_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
-  return socket     ? name_of(socket->number, 1, address, length)
+  return socket     ? name_of(socket, 1, address, length)
          : umw_gate ? umw_local_peer(fd, address, length)
                     : UMW_REAL(getpeername)(fd, address, length);
 }
@@ -196,16 +180,39 @@ static uint64_t fill(int fd, struct umw_socket* socket)
   return filled;
 }
 
-static void restore_buffer(int fd, struct umw_socket* socket)
+void umw_restore_buffer(int fd, struct umw_socket* socket)
 {
   if (socket->send_buffer > 0)
     UMW_REAL(setsockopt)(fd, SOL_SOCKET, SO_SNDBUF, &socket->send_buffer, sizeof socket->send_buffer);
   socket->send_buffer = 0;
 }
 
+/* After an attempt to connect that has failed: a new pair in the place of the one that ended with it. A negative errno, as services have. */
+static int renew(int fd, struct umw_socket* socket)
+{
+  int other, size;
+  socklen_t length = sizeof size;
+  const int flags = UMW_REAL(fcntl)(fd, F_GETFD);
+  const int own = make_pair(false, SOCK_CLOEXEC, &other);
+  if (own < 0)
+    return -errno;
+  umw_restore_buffer(own, socket);
+  if (UMW_REAL(getsockopt)(fd, SOL_SOCKET, SO_RCVBUF, &size, &length) == 0) {
+    size /= 2;
+    UMW_REAL(setsockopt)(own, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+  }
+  const int result = UMW_REAL(dup3)(own, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0
+                         ? -errno
+                         : umw_socket_renew(socket->number, other);
+  UMW_REAL(close)(own);
+  UMW_REAL(close)(other);
+  return result;
+}
+
 static int64_t deadline_after(int64_t timeout)
 {
-  return timeout > 0 ? umw_now_ps(NULL) + timeout : -1;
+  const int64_t deadline = timeout > 0 ? umw_date_after(umw_now_ps(NULL), timeout) : UMW_PS_NEVER;
+  return deadline == UMW_PS_NEVER ? -1 : deadline;
 }
 
 static int wait_for_connection(int fd, struct umw_socket* socket)
@@ -216,29 +223,40 @@ static int wait_for_connection(int fd, struct umw_socket* socket)
   const int error = umw_socket_error(socket->number);
   if (error != 0) {
     socket->connecting = false;
+    umw_restore_buffer(fd, socket);
     return fail(error);
   }
   socket->connected = true;
-  restore_buffer(fd, socket);
+  umw_restore_buffer(fd, socket);
   return 0;
 }
 
 UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
 {
+  fd = umw_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
     return umw_gate ? umw_local_connect(fd, address, length) : UMW_REAL(connect)(fd, address, length);
   if (socket->datagram && address && length >= sizeof address->sa_family && address->sa_family == AF_UNSPEC) {
     socket->connected = false;
-    return umw_result(umw_socket_connect(socket->number, 0, 0, 0));
+    return umw_result(umw_socket_disconnect(socket->number));
   }
-  uint32_t host;
-  int port;
-  if (!read_address(address, length, &host, &port))
+  umw_address peer;
+  if (!umw_read_address(socket, umw_for_connect, address, length, &peer))
     return -1;
-  const bool first = !socket->datagram && !socket->connecting && !socket->listening && !socket->connected;
-  const uint64_t filled = first ? fill(fd, socket) : 0;
-  const int result = umw_socket_connect(socket->number, host, port, filled);
+  bool first = !socket->datagram && !socket->connecting && !socket->listening && !socket->connected;
+  int result = umw_socket_connect(socket->number, &peer, first ? fill(fd, socket) : 0);
+  if (!socket->datagram && socket->connecting && result != -EALREADY && result != -EISCONN) {
+    socket->connecting = false; /* it has failed meanwhile; the program may have taken the error before */
+    umw_restore_buffer(fd, socket);
+    return umw_result(result == -ESTALE ? -ECONNABORTED : result);
+  }
+  if (result == -ESTALE) {
+    first = true;
+    result = renew(fd, socket);
+    if (result == 0)
+      result = umw_socket_connect(socket->number, &peer, fill(fd, socket));
+  }
   if (socket->datagram) {
     socket->connected = result == 0;
     return umw_result(result);
@@ -246,7 +264,7 @@ UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
   if (result !=
       -EINPROGRESS) { /* EISCONN at the first call that finds it so is success, connect(2) on a non-blocking socket */
     if (first)
-      restore_buffer(fd, socket);
+      umw_restore_buffer(fd, socket);
     return umw_result(result);
   }
   socket->connecting = true;
@@ -255,6 +273,7 @@ UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
 
 UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* restrict length, int flags)
 {
+  fd = umw_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
   if (!umw_may_open(1))
     return -1;
@@ -286,11 +305,13 @@ UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* res
       UMW_REAL(close)(own);
       continue;
     }
-    if (adopt(own, number, false, flags) < 0)
+    const int adopted = adopt(own, number, socket, flags);
+    if (adopted < 0)
       return -1;
-    umw_socket_of(own)->connecting = umw_socket_of(own)->connected = true;
-    name_of(number, 1, address, length);
-    return own;
+    struct umw_socket* accepted = umw_socket_of(umw_descriptor(adopted));
+    accepted->connecting = accepted->connected = true;
+    name_of(accepted, 1, address, length);
+    return adopted;
   }
 }
 
@@ -301,6 +322,7 @@ UMW_PUBLIC int accept(int fd, struct sockaddr* restrict address, socklen_t* rest
 
 UMW_PUBLIC int shutdown(int fd, int how)
 {
+  fd = umw_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
   if (socket && !socket->datagram && !socket->connecting)
     return fail(ENOTCONN);
@@ -338,7 +360,7 @@ static ssize_t send_stream(int fd, struct umw_socket* socket, const struct msghd
     if (n > 0) {
       if (socket->send_buffer > 0) { /* it could be written to, so the connection stands */
         socket->connected = true;
-        restore_buffer(fd, socket);
+        umw_restore_buffer(fd, socket);
       }
       umw_socket_written(socket->number);
       done += (size_t)n;
@@ -357,18 +379,25 @@ static ssize_t send_stream(int fd, struct umw_socket* socket, const struct msghd
   }
 }
 
+/* Null: to the peer. */
+static size_t largest_to(const struct umw_socket* socket, const umw_address* destination)
+{
+  umw_address peer = {0};
+  if (!destination && socket->v6 && umw_socket_name(socket->number, 1, &peer) == 0)
+    destination = &peer;
+  return socket->v6 && !(destination && umw_is_v4(destination)) ? UMW_LARGEST_DATAGRAM : UMW_LARGEST_DATAGRAM_V4;
+}
+
 static ssize_t send_datagram(int fd, struct umw_socket* socket, const struct msghdr* message, int flags)
 {
-  umw_datagram_head head = {0, 0, 0};
+  umw_datagram_head head = {{0}};
   if (message->msg_name) {
-    int port;
-    if (!read_address(message->msg_name, message->msg_namelen, &head.host, &port))
+    if (!umw_read_address(socket, umw_for_sending, message->msg_name, message->msg_namelen, &head.address))
       return -1;
-    head.port = (uint16_t)port;
   } else if (!socket->connected)
     return fail(EDESTADDRREQ);
   const size_t size = umw_message_size(message);
-  if (size > UMW_LARGEST_DATAGRAM)
+  if (size > UMW_LARGEST_DATAGRAM_V4 && size > largest_to(socket, message->msg_name ? &head.address : NULL))
     return fail(EMSGSIZE);
   const int earlier = umw_socket_error(socket->number); /* what became of one before, udp(7) */
   if (earlier != 0)
@@ -381,7 +410,7 @@ static ssize_t send_datagram(int fd, struct umw_socket* socket, const struct msg
     if (n >= 0) {
       umw_socket_written(socket->number);
       const int error = message->msg_name ? umw_socket_error(socket->number) : 0; /* no way there */
-      return error == ENETUNREACH || error == EHOSTUNREACH ? fail(error) : (ssize_t)size;
+      return error == ENETUNREACH || error == EHOSTUNREACH || error == EAFNOSUPPORT ? fail(error) : (ssize_t)size;
     }
     if (errno != EAGAIN || socket->nonblocking || (flags & MSG_DONTWAIT))
       return -1;
@@ -398,6 +427,7 @@ ssize_t umw_socket_send(int fd, struct umw_socket* socket, const struct msghdr* 
 
 UMW_PUBLIC ssize_t sendmsg(int fd, const struct msghdr* message, int flags)
 {
+  fd = umw_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (socket)
     return umw_socket_send(fd, socket, message, flags);
@@ -418,6 +448,8 @@ UMW_PUBLIC ssize_t send(int fd, const void* data, size_t size, int flags)
 
 UMW_PUBLIC ssize_t sendfile(int to, int from, off_t* offset, size_t size)
 {
+  to = umw_descriptor(to);
+  from = umw_descriptor(from);
   struct umw_socket* socket = umw_socket_of(to);
   if (!socket)
     return UMW_REAL(sendfile)(to, from, offset, size);
@@ -425,14 +457,14 @@ UMW_PUBLIC ssize_t sendfile(int to, int from, off_t* offset, size_t size)
   size_t done = 0;
   while (done < size) {
     const size_t part = size - done < sizeof buffer ? size - done : sizeof buffer;
-    const ssize_t got = offset ? pread(from, buffer, part, *offset) : UMW_REAL(read)(from, buffer, part);
+    const ssize_t got = offset ? UMW_REAL(pread)(from, buffer, part, *offset) : UMW_REAL(read)(from, buffer, part);
     if (got <= 0)
       return done > 0 ? (ssize_t)done : got;
     struct iovec whole = {buffer, (size_t)got};
     const struct msghdr message = {.msg_iov = &whole, .msg_iovlen = 1};
     const ssize_t sent = umw_socket_send(to, socket, &message, 0);
     if (!offset && sent < got) /* what could not be sent is read again */
-      lseek(from, (sent < 0 ? 0 : sent) - got, SEEK_CUR);
+      UMW_REAL(lseek)(from, (sent < 0 ? 0 : sent) - got, SEEK_CUR);
     if (sent < 0)
       return done > 0 ? (ssize_t)done : -1;
     if (offset)
@@ -442,6 +474,11 @@ UMW_PUBLIC ssize_t sendfile(int to, int from, off_t* offset, size_t size)
       break;
   }
   return (ssize_t)done;
+}
+
+UMW_PUBLIC ssize_t sendfile64(int to, int from, off64_t* offset, size_t size)
+{
+  return sendfile(to, from, offset, size);
 }
 
 /* --- receiving ------------------------------------------------------------------------------------------------------------------------ */
@@ -472,7 +509,7 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
   if (!socket->datagram || n < (ssize_t)sizeof head)
     return n;
   if (message->msg_name)
-    give_address(message->msg_name, &message->msg_namelen, head.host, head.port);
+    umw_give_address(socket, &head.address, message->msg_name, &message->msg_namelen);
   return n - (ssize_t)sizeof head;
 }
 
@@ -496,8 +533,15 @@ ssize_t umw_socket_receive(int fd, struct umw_socket* socket, struct msghdr* mes
       continue;
     }
     if (n == 0) { /* the end, or an error that has closed the pair */
-      const int error = done > 0 ? 0 : umw_socket_error(socket->number);
-      return error != 0 ? fail(error) : (ssize_t)done;
+      if (done > 0)
+        return (ssize_t)done;
+      if (socket->at_end) {
+        umw_yield(0); /* it looks again and again */
+        return 0;
+      }
+      const int error = umw_socket_error(socket->number);
+      socket->at_end = error == 0;
+      return error != 0 ? fail(error) : 0;
     }
     if (errno != EAGAIN)
       return done > 0 ? (ssize_t)done : -1;
@@ -520,6 +564,7 @@ ssize_t umw_socket_receive(int fd, struct umw_socket* socket, struct msghdr* mes
 
 UMW_PUBLIC ssize_t recvmsg(int fd, struct msghdr* message, int flags)
 {
+  fd = umw_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (socket)
     return umw_socket_receive(fd, socket, message, flags);
@@ -529,6 +574,7 @@ UMW_PUBLIC ssize_t recvmsg(int fd, struct msghdr* message, int flags)
 UMW_PUBLIC ssize_t recvfrom(int fd, void* restrict data, size_t size, int flags, struct sockaddr* restrict from,
                             socklen_t* restrict length)
 {
+  fd = umw_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (!umw_gate)
     return UMW_REAL(recvfrom)(fd, data, size, flags, from, length);
@@ -591,95 +637,4 @@ UMW_PUBLIC int recvmmsg(int fd, struct mmsghdr* messages, unsigned count, int fl
     messages[done].msg_len = (unsigned)n;
   }
   return done > 0 || count == 0 ? (int)done : -1;
-}
-
-/* --- options ---------------------------------------------------------------------------------------------------------------------------- */
-
-static int64_t* timeout_of(struct umw_socket* socket, int name)
-{
-  return name == SO_RCVTIMEO ? &socket->receive_timeout : name == SO_SNDTIMEO ? &socket->send_timeout : NULL;
-}
-
-UMW_PUBLIC int setsockopt(int fd, int level, int name, const void* value, socklen_t length)
-{
-  struct umw_socket* socket = umw_socket_of(fd);
-  if (!socket)
-    return UMW_REAL(setsockopt)(fd, level, name, value, length);
-  if (!value)
-    return fail(EFAULT);
-  if (length < sizeof(int))
-    return fail(EINVAL);
-  int number;
-  memcpy(&number, value, sizeof number);
-  if (level == IPPROTO_TCP && !socket->datagram && name > 0 &&
-      name < (int)(sizeof socket->options / sizeof *socket->options)) {
-    socket->options[name] = number;
-    return 0;
-  }
-  if (level == IPPROTO_IP)
-    return 0;
-  if (level != SOL_SOCKET)
-    return fail(ENOPROTOOPT);
-  int64_t* timeout = timeout_of(socket, name);
-  if (timeout) {
-    if (length < sizeof(struct timeval))
-      return fail(EINVAL);
-    struct timeval given;
-    memcpy(&given, value, sizeof given);
-    *timeout = given.tv_sec * 1000000000000 + given.tv_usec * 1000000;
-    return 0;
-  }
-  if (name == SO_REUSEADDR || name == SO_REUSEPORT)
-    return umw_result(umw_socket_reuse(socket->number, number != 0));
-  if (name == SO_SNDBUF && socket->send_buffer > 0) {
-    socket->send_buffer = number;
-    return 0;
-  }
-  if (name == SO_BINDTODEVICE || name == SO_BROADCAST || name == SO_PRIORITY || name == SO_BUSY_POLL)
-    return 0;
-  return UMW_REAL(setsockopt)(fd, level, name, value, length);
-}
-
-UMW_PUBLIC int getsockopt(int fd, int level, int name, void* restrict value, socklen_t* restrict length)
-{
-  struct umw_socket* socket = umw_socket_of(fd);
-  if (!socket)
-    return UMW_REAL(getsockopt)(fd, level, name, value, length);
-  if (!value || !length)
-    return fail(EFAULT);
-  int number = 0;
-  int64_t* timeout = level == SOL_SOCKET ? timeout_of(socket, name) : NULL;
-  if (timeout) {
-    const struct timeval given = {*timeout / 1000000000000, *timeout % 1000000000000 / 1000000};
-    memcpy(value, &given, *length < sizeof given ? *length : sizeof given);
-    *length = *length < sizeof given ? *length : sizeof given;
-    return 0;
-  }
-  if (level == IPPROTO_TCP && !socket->datagram && name > 0 &&
-      name < (int)(sizeof socket->options / sizeof *socket->options))
-    number = name == TCP_MAXSEG ? 65483 : socket->options[name];
-  else if (level == SOL_SOCKET && name == SO_ERROR) {
-    number = umw_socket_error(socket->number);
-    if (number == 0 && socket->connecting && !socket->connected) { /* asked after a connect that did not wait */
-      struct pollfd descriptor = {fd, POLLOUT, 0};
-      if (UMW_REAL(poll)(&descriptor, 1, 0) > 0) {
-        socket->connected = true;
-        restore_buffer(fd, socket);
-      }
-    }
-  } else if (level == SOL_SOCKET && name == SO_DOMAIN)
-    number = AF_INET;
-  else if (level == SOL_SOCKET && name == SO_PROTOCOL)
-    number = socket->datagram ? IPPROTO_UDP : IPPROTO_TCP;
-  else if (level == SOL_SOCKET && name == SO_ACCEPTCONN)
-    number = socket->listening;
-  else if (level == SOL_SOCKET && name == SO_SNDBUF && socket->send_buffer > 0)
-    number = 2 * socket->send_buffer;
-  else if (level == SOL_SOCKET)
-    return UMW_REAL(getsockopt)(fd, level, name, value, length);
-  else if (level != IPPROTO_IP)
-    return fail(ENOPROTOOPT);
-  memcpy(value, &number, *length < sizeof number ? *length : sizeof number);
-  *length = *length < sizeof number ? *length : sizeof number;
-  return 0;
 }

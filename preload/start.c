@@ -22,20 +22,6 @@
 
 struct umw_gate* umw_gate;
 
-/* Value of a variable that the program is not to see; null if there is none. */
-static char* take_variable(char** envp, const char* name)
-{
-  const size_t length = strlen(name);
-  for (char** entry = envp; entry && *entry; ++entry)
-    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
-      char* value = *entry + length + 1;
-      for (; *entry; ++entry)
-        entry[0] = entry[1];
-      return value;
-    }
-  return NULL;
-}
-
 /* GLIBC_PRIVATE */
 void __libc_early_init(_Bool initial);
 
@@ -116,10 +102,8 @@ static void end_of_rank(int status, void* unused)
 }
 
 /* Before the other constructors of the shim. */
-__attribute__((constructor(101))) static void start_of_rank(int argc, char** argv, char** envp)
+__attribute__((constructor(101))) static void start_of_rank(void)
 {
-  (void)argc;
-  (void)argv;
   struct umw_gate* gate = (struct umw_gate*)UMW_REAL(getauxval)(UMW_GATE_AUXV);
   if (!gate)
     return;
@@ -133,10 +117,9 @@ __attribute__((constructor(101))) static void start_of_rank(int argc, char** arg
   umw_hand_over(&gate->handover);
   umw_gate = gate;
   leave_break_alone();
-  umw_thread_multiple_settings = take_variable(envp, UMW_THREAD_MULTIPLE_VARIABLE);
   on_exit(end_of_rank, NULL);
+  umw_note_standard();
   umw_standard_streams();
-  umw_note_foreign();
   umw_offer_delivery();
 }
 

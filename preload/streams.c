@@ -50,13 +50,12 @@ FILE* umw_stream_of(int fd, const char* mode)
     return NULL;
   if (strchr(mode, 'e'))
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-  stream->_fileno = fd; /* for fileno(3) */
+  stream->_fileno = umw_descriptor(fd); /* for fileno(3) */
   return stream;
 }
 
 UMW_PUBLIC FILE* fdopen(int fd, const char* mode)
 {
-  if (umw_gate && fd >= 0 && fd <= 2)
-    return UMW_REAL(fdopen)(umw_gate->standard_fds[fd], mode);
-  return umw_gate && umw_may_wait(fd) ? umw_stream_of(fd, mode) : UMW_REAL(fdopen)(fd, mode);
+  const int own = umw_descriptor(fd);
+  return umw_gate && umw_may_wait(own) ? umw_stream_of(fd, mode) : UMW_REAL(fdopen)(own, mode);
 }

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/gate/time_units.h"
+
 /* --- shared memory ----------------------------------------------------------------------------------------------------------- */
 
 static struct attached {
@@ -44,7 +46,7 @@ static void* map_segment(int id, size_t size, void* address, int flags)
   if (fd < 0)
     return MAP_FAILED;
   const int where = !address ? 0 : flags & SHM_REMAP ? MAP_FIXED : MAP_FIXED_NOREPLACE;
-  void* mapped = mmap(address, size, protection, MAP_SHARED | where, fd, 0);
+  void* mapped = umw_map(address, size, protection, MAP_SHARED | where, fd, 0);
   const int error = errno == EEXIST ? EINVAL : errno;
   UMW_REAL(close)(fd);
   errno = error;
@@ -124,16 +126,11 @@ UMW_PUBLIC int semtimedop(int id, struct sembuf* operations, size_t count, const
 {
   if (!umw_gate)
     return UMW_REAL(semtimedop)(id, operations, count, duration);
-  if (duration && (duration->tv_sec < 0 || duration->tv_nsec < 0 || duration->tv_nsec >= 1000000000)) {
+  if (duration && !umw_is_time(duration)) {
     errno = EINVAL;
     return -1;
   }
-  const int64_t longest = INT64_MAX / 4;
-  const int64_t ps = !duration ? -1
-                     : duration->tv_sec >= longest / 1000000000000
-                         ? longest
-                         : duration->tv_sec * 1000000000000 + duration->tv_nsec * 1000;
-  return umw_result(umw_sem_operate(id, operations, count, ps));
+  return umw_result(umw_sem_operate(id, operations, count, duration ? umw_ps_of_timespec(duration) : -1));
 }
 
 UMW_PUBLIC int semop(int id, struct sembuf* operations, size_t count)

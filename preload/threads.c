@@ -9,18 +9,21 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <locale.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
-#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/gate/time_units.h"
 #include "preload/node_memory.h"
+#include "preload/thread_blocks.h"
 
 static int threads_started; /* 0: nobody can hold a lock that we want, the C library's own calls will do */
 static int waiters;
@@ -32,15 +35,24 @@ static uint64_t wakes(void)
   return umw_gate->wakes;
 }
 
-static void wait_for_change(uint64_t seen, int64_t duration_ps)
+void umw_wait_for_change(uint64_t seen, int64_t duration_ps)
 {
   ++waiters;
-  umw_thread_wait(seen, duration_ps);
+  umw_thread_wait(seen, duration_ps, 0, 0);
   --waiters;
 }
 
+/* Most waits are for one object: who releases it wakes nobody else. One that waits may be known by another address, too. */
+static void wait_at(const void* place, const void* self, uint64_t seen, int64_t duration_ps);
+
+/* `place` has been released, wakes the first `most` that wait for it or are known by it. Who only takes what is free lets the next have it
+ * in turn, so one of them will do. */
+enum { ALL = INT_MAX };
+static void changed_at(const void* place, uint32_t most);
+
 /* Where an object lies that ranks of the node share; `shared` false: it is the rank's own, whatever its attributes say. */
 struct object {
+  const void* address;
   bool shared;
   struct umw_place place;
   uint64_t seen; /* count of wakes, or of releases, from before it was looked at */
@@ -53,7 +65,7 @@ static void look(struct object* object)
 
 static struct object object_at(const void* address, bool shared)
 {
-  struct object object = {.shared = shared};
+  struct object object = {.address = address};
   object.shared = shared && umw_shared_place(address, &object.place);
   look(&object);
   return object;
@@ -64,7 +76,7 @@ static void wait_for_object(const struct object* object, int64_t duration_ps)
   if (object->shared)
     umw_object_wait(object->place.device, object->place.inode, object->place.offset, object->seen, duration_ps);
   else
-    wait_for_change(object->seen, duration_ps);
+    wait_at(object->address, NULL, object->seen, duration_ps);
 }
 
 /* A thread takes and releases what others want at its own time: what it has computed so far has passed, and who is due
@@ -78,19 +90,19 @@ static void at_own_time(bool shared)
     umw_clock_settle(0);
 }
 
-static void changed(void)
+void umw_changed(void)
 {
   ++umw_gate->wakes;
   if (waiters > 0)
-    umw_thread_wake(0);
+    umw_thread_wake(0, 0);
 }
 
-static void released(const struct object* object)
+static void released(const struct object* object, uint32_t most)
 {
   if (object->shared)
     umw_object_wake(object->place.device, object->place.inode, object->place.offset);
   else
-    changed();
+    changed_at(object->address, most);
 }
 
 /* Simulated time left until an absolute date of a clock; 0 if it has passed. */
@@ -98,16 +110,20 @@ static int64_t time_left(clockid_t id, const struct timespec* date)
 {
   struct timespec now;
   clock_gettime(id, &now);
-  const int64_t seconds = date->tv_sec - now.tv_sec;
-  if (seconds > INT64_MAX / 4 / 1000000000000)
-    return INT64_MAX / 4;
-  const int64_t left = seconds * 1000000000000 + (date->tv_nsec - now.tv_nsec) * 1000;
+  const int64_t left = umw_ps_between(&now, date);
   return left > 0 ? left : 0;
 }
 
+/* Dates before the epoch have passed, they are not invalid. */
 static bool valid(const struct timespec* date)
 {
   return date->tv_nsec >= 0 && date->tv_nsec < 1000000000;
+}
+
+/* Those that the C library waits by (sysdeps/nptl/futex-internal.h). */
+static bool may_wait_by(clockid_t id)
+{
+  return id == CLOCK_REALTIME || id == CLOCK_MONOTONIC;
 }
 
 /* --- life of a thread ------------------------------------------------------------------------------------------------ */
@@ -120,6 +136,11 @@ struct thread {
   int tid;
   uint32_t kernel_tid;
   bool detached, ended, cancelled;
+  char name[UMW_THREAD_NAME];
+  uint64_t stack_top;
+  size_t stack_bytes, guard_bytes;
+  struct umw_control_block* block;
+  const void *waits_for, *known_as; /* in wait_at(), or when a handler's long jump has left that */
   struct thread* next;
 };
 static struct thread* threads; /* all but the main one */
@@ -128,8 +149,11 @@ static struct thread main_thread;
 __attribute__((constructor)) static void note_main_thread(void)
 {
   main_thread.id = pthread_self();
-  if (umw_gate)
-    main_thread.kernel_tid = (uint32_t)umw_gate->kernel_tid;
+  if (!umw_gate)
+    return;
+  main_thread.kernel_tid = (uint32_t)umw_gate->kernel_tid;
+  const char* file = strrchr(umw_gate->program, '/');
+  strncpy(main_thread.name, file ? file + 1 : umw_gate->program, sizeof main_thread.name - 1);
 }
 
 /* GLIBC_PRIVATE: destructors of thread_local objects */
@@ -137,15 +161,49 @@ void __call_tls_dtors(void);
 
 static _Thread_local struct thread* current_thread;
 
+static void wait_at(const void* place, const void* self, uint64_t seen, int64_t duration_ps)
+{
+  struct thread* const thread = current_thread ? current_thread : &main_thread;
+  thread->waits_for = place;
+  thread->known_as = self;
+  ++waiters;
+  umw_thread_wait(seen, duration_ps, (uintptr_t)place, (uintptr_t)self);
+  --waiters;
+  thread->waits_for = thread->known_as = NULL;
+}
+
+static void changed_at(const void* place, uint32_t most)
+{
+  ++umw_gate->wakes;
+  if (waiters == 0)
+    return;
+  const struct thread* thread = &main_thread;
+  while (thread && thread->waits_for != place && thread->known_as != place)
+    thread = thread == &main_thread ? threads : thread->next;
+  if (thread)
+    umw_thread_wake((uintptr_t)place, most);
+}
+
 /* pthread keys are the C library's own; only it knows their destructors, so they are noted as keys are made. */
 static void (*key_destructors[PTHREAD_KEYS_MAX])(void*);
+static pthread_key_t keys; /* those below have been made */
 
 UMW_PUBLIC int pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
 {
   const int error = UMW_REAL(pthread_key_create)(key, destructor);
-  if (error == 0 && *key < PTHREAD_KEYS_MAX)
+  if (error == 0 && *key < PTHREAD_KEYS_MAX) {
     key_destructors[*key] = destructor;
+    if (keys <= *key)
+      keys = *key + 1;
+  }
   return error;
+}
+
+/* What libraries call that were built before there was but one C library for all. */
+int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
+UMW_PUBLIC int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
+{
+  return pthread_key_create(key, destructor);
 }
 
 UMW_PUBLIC int pthread_key_delete(pthread_key_t key)
@@ -161,7 +219,7 @@ static void run_key_destructors(void)
   bool again = true;
   for (int round = 0; again && round < PTHREAD_DESTRUCTOR_ITERATIONS; ++round) {
     again = false;
-    for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key) {
+    for (pthread_key_t key = 0; key < keys; ++key) {
       void* value = key_destructors[key] ? pthread_getspecific(key) : NULL;
       if (!value)
         continue;
@@ -170,6 +228,9 @@ static void run_key_destructors(void)
       again = true;
     }
   }
+  for (pthread_key_t key = 0; key < keys; ++key) /* the next thread on this control block has none */
+    if (pthread_getspecific(key))
+      pthread_setspecific(key, NULL);
 }
 
 static struct thread** find_thread(pthread_t id)
@@ -178,6 +239,14 @@ static struct thread** find_thread(pthread_t id)
     if ((*link)->id == id)
       return link;
   return NULL;
+}
+
+char* umw_thread_name(pthread_t id)
+{
+  if (id == main_thread.id)
+    return main_thread.name;
+  struct thread** link = find_thread(id);
+  return link ? (*link)->name : NULL;
 }
 
 int umw_thread_id(pthread_t id)
@@ -196,16 +265,18 @@ static void forget(struct thread* thread)
   struct thread** link = find_thread(thread->id);
   if (link)
     *link = thread->next;
+  umw_give_control_block(thread->block);
   free(thread);
 }
 
-/* What the kernel does with the list of robust mutexes of a thread that ends (kernel/futex/core.c, exit_robust_list). */
-static void release_robust_mutexes(uint32_t owner)
+/* What the kernel does with the list of robust mutexes of a thread that ends (kernel/futex/core.c, exit_robust_list). Null: there
+ * is no list. */
+static struct robust_list_head* release_robust_mutexes(uint32_t owner)
 {
   struct robust_list_head* head = NULL;
   size_t size = 0;
   if (UMW_REAL(syscall)(SYS_get_robust_list, owner, &head, &size) != 0 || !head)
-    return;
+    return NULL;
   int limit = ROBUST_LIST_LIMIT;
   for (struct robust_list* entry = head->list.next; entry != &head->list && limit > 0; --limit) {
     uint32_t* word = (uint32_t*)((char*)entry + head->futex_offset);
@@ -215,8 +286,17 @@ static void release_robust_mutexes(uint32_t owner)
     *word = (*word & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
     umw_futex(word, FUTEX_WAKE, 1, 0, NULL, 0);
     const struct object mutex = object_at(word, true);
-    released(&mutex);
+    released(&mutex, ALL);
   }
+  return head;
+}
+
+/* As it is in a new thread (nptl/allocatestack.c): a ring, whose backward link lies before its head (struct pthread). */
+static void empty_robust_list(struct robust_list_head* head)
+{
+  head->list.next = &head->list;
+  head->list_op_pending = NULL;
+  ((void**)head)[-1] = head;
 }
 
 void umw_release_robust_mutexes(void)
@@ -227,17 +307,30 @@ void umw_release_robust_mutexes(void)
       release_robust_mutexes(thread->kernel_tid);
 }
 
+static void do_nothing(void* unused)
+{
+  (void)unused;
+}
+
+int __cxa_thread_atexit_impl(void (*destructor)(void*), void* object, void* dso_symbol);
+extern void* __dso_handle;
+
 static void end_of_thread(void* result)
 {
   struct thread* thread = current_thread;
+  /* The C library remembers the object whose destructor was registered last; it may be unloaded before the next thread. */
+  __cxa_thread_atexit_impl(do_nothing, NULL, &__dso_handle);
   __call_tls_dtors(); /* thread_local, then pthread keys: the order of the C library's start_thread */
   run_key_destructors();
-  release_robust_mutexes(thread->kernel_tid);
+  struct robust_list_head* robust = release_robust_mutexes(thread->kernel_tid);
+  if (robust)
+    empty_robust_list(robust);
+  umw_leave_control_block();
   thread->result = result;
   thread->ended = true;
   if (thread->detached)
     forget(thread);
-  changed();
+  umw_changed();
   umw_thread_end(0);
 }
 
@@ -263,66 +356,11 @@ static void run_thread(void* argument)
 {
   struct thread* thread = argument;
   current_thread = thread;
-  thread->id = pthread_self();
+  uselocale(LC_GLOBAL_LOCALE);
+  thread->stack_top = umw_stack_top(0);
+  thread->tid = umw_gate->tid;
   thread->kernel_tid = (uint32_t)umw_gate->kernel_tid;
   end_of_thread(umw_run_unwindable(thread->start, thread->argument, result_of_exit));
-}
-
-/* Thread control blocks: of an OS thread that the C library has started and that sleeps for ever. It exists so that the C library has
- * set up, and keeps up when libraries are loaded later, everything that hangs on %fs (stack guard, pthread keys, errno, every module's
- * thread-local variables). */
-struct control_block {
-  uint64_t thread_pointer;
-  uint32_t kernel_tid, made;
-};
-
-/* The C library's own may have to be looked up, and who waits for this thread may hold ld.so's lock. */
-static long kernel(long number, const void* a, long b, long c)
-{
-  long result = number;
-  register long fourth __asm__("r10") = 0;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(fourth) : "rcx", "r11", "memory");
-  return result;
-}
-
-static void* sleep_for_ever(void* argument)
-{
-  struct control_block* block = argument;
-  block->thread_pointer = (uint64_t)pthread_self();
-  block->kernel_tid = (uint32_t)kernel(SYS_gettid, NULL, 0, 0);
-  __atomic_store_n(&block->made, 1, __ATOMIC_RELEASE);
-  kernel(SYS_futex, &block->made, FUTEX_WAKE_PRIVATE, 1);
-  for (;;)
-    kernel(SYS_pause, NULL, 0, 0);
-  return NULL;
-}
-
-static struct control_block* spare; /* of a thread that was not to be */
-
-static int make_control_block(struct control_block* block)
-{
-  pthread_attr_t attributes;
-  pthread_t id;
-  sigset_t all;
-  size_t (*least)(const pthread_attr_t*) =
-      dlsym(RTLD_DEFAULT, "__pthread_get_minstack"); /* with thread-local storage */
-  const size_t little = 16 << 10;
-  sigfillset(&all); /* they are for the thread that runs the simulation */
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setsigmask_np(&attributes, &all);
-  if (least)
-    pthread_attr_setstacksize(&attributes, least(&attributes) + little);
-  int (*create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = UMW_REAL(pthread_create);
-  umw_burst_paused(1);
-  umw_gate->uncut = 1; /* a trap while the C library has all signals blocked would be the end */
-  const int error = create(&id, &attributes, sleep_for_ever, block);
-  umw_gate->uncut = 0;
-  pthread_attr_destroy(&attributes);
-  while (error == 0 && __atomic_load_n(&block->made, __ATOMIC_ACQUIRE) == 0)
-    kernel(SYS_futex, &block->made, FUTEX_WAIT_PRIVATE, 0);
-  umw_burst_paused(0);
-  return error;
 }
 
 UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*start)(void*), void* argument)
@@ -334,34 +372,48 @@ UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, v
     return EAGAIN;
   thread->start = start;
   thread->argument = argument;
-  size_t stack_bytes = 0;
   int state = PTHREAD_CREATE_JOINABLE;
-  if (attributes) {
-    pthread_attr_getstacksize(attributes, &stack_bytes);
-    pthread_attr_getdetachstate(attributes, &state);
-  }
+  pthread_attr_t usual;
+  if (!attributes)
+    pthread_attr_init(&usual);
+  pthread_attr_getstacksize(attributes ? attributes : &usual, &thread->stack_bytes);
+  pthread_attr_getguardsize(attributes ? attributes : &usual, &thread->guard_bytes);
+  pthread_attr_getdetachstate(attributes ? attributes : &usual, &state);
   thread->detached = state == PTHREAD_CREATE_DETACHED;
-  struct control_block* block = spare ? spare : calloc(1, sizeof *block);
-  spare = NULL;
-  int tid = !block ? -EAGAIN : block->made ? 0 : -make_control_block(block);
-  if (tid == 0)
-    tid = umw_thread_create(run_thread, thread, stack_bytes, block->thread_pointer, (int)block->kernel_tid);
-  if (tid < 0) {
-    if (block && block->made)
-      spare = block;
-    else
-      free(block);
+  memcpy(thread->name, (current_thread ? current_thread : &main_thread)->name, sizeof thread->name); /* inherited */
+  const int error = umw_take_control_block(&thread->block);
+  if (error != 0) {
     free(thread);
-    return -tid;
+    return error;
   }
-  const pthread_t made = (pthread_t)block->thread_pointer;
-  free(block);
-  thread->tid = tid;
-  ++threads_started;
-  thread->id = made;
-  thread->next = threads;
+  thread->id = (pthread_t)thread->block->thread_pointer;
+  thread->next = threads; /* known before it runs, which may be at once */
   threads = thread;
   *id = thread->id;
+  ++threads_started;
+  const int tid = umw_thread_create(run_thread, thread, thread->stack_bytes, thread->block->thread_pointer,
+                                    (int)thread->block->kernel_tid);
+  if (tid < 0) {
+    forget(thread);
+    return -tid;
+  }
+  struct thread** link = find_thread(*id);
+  if (link && (*link)->tid == 0) /* else it has run since, perhaps to its end */
+    (*link)->tid = tid;
+  return 0;
+}
+
+/* The C library speaks of the thread that lends its control block. */
+UMW_PUBLIC int pthread_getattr_np(pthread_t id, pthread_attr_t* attributes)
+{
+  const int error = UMW_REAL(pthread_getattr_np)(id, attributes);
+  struct thread** link = error == 0 && umw_gate ? find_thread(id) : NULL;
+  if (!link || (*link)->stack_top == 0)
+    return error;
+  const struct thread* thread = *link;
+  pthread_attr_setstack(attributes, (void*)(thread->stack_top - thread->stack_bytes), thread->stack_bytes);
+  pthread_attr_setguardsize(attributes, thread->guard_bytes);
+  pthread_attr_setdetachstate(attributes, thread->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
   return 0;
 }
 
@@ -387,13 +439,13 @@ static int join(pthread_t id, void** result, clockid_t clock, const struct times
     if (left == 0)
       return ETIMEDOUT;
     umw_test_cancel();
-    wait_for_change(seen, left);
+    umw_wait_for_change(seen, left);
   }
   if (result)
     *result = thread->result;
   thread->detached = true; /* once: the record of the main thread stays */
   if (thread != &main_thread) {
-    umw_thread_join((uint64_t)id);
+    umw_thread_join((uint64_t)id, true);
     forget(thread);
   }
   return 0;
@@ -416,7 +468,9 @@ UMW_PUBLIC int pthread_timedjoin_np(pthread_t id, void** result, const struct ti
 
 UMW_PUBLIC int pthread_clockjoin_np(pthread_t id, void** result, clockid_t clock, const struct timespec* date)
 {
-  return umw_gate ? join(id, result, clock, date, true) : UMW_REAL(pthread_clockjoin_np)(id, result, clock, date);
+  if (!umw_gate)
+    return UMW_REAL(pthread_clockjoin_np)(id, result, clock, date);
+  return may_wait_by(clock) ? join(id, result, clock, date, true) : EINVAL;
 }
 
 UMW_PUBLIC int pthread_detach(pthread_t id)
@@ -446,14 +500,14 @@ UMW_PUBLIC void pthread_exit(void* result)
 void* umw_outlast_threads(void)
 {
   main_thread.ended = true;
-  changed();
+  umw_changed();
   for (uint64_t seen = wakes();; seen = wakes()) {
     const struct thread* thread = threads;
     while (thread && thread->ended)
       thread = thread->next;
     if (!thread)
       exit(0);
-    wait_for_change(seen, -1);
+    umw_wait_for_change(seen, -1);
   }
 }
 
@@ -482,7 +536,8 @@ UMW_PUBLIC int pthread_cancel(pthread_t id)
   if (!thread)
     return ESRCH;
   thread->cancelled = true;
-  changed();
+  ++umw_gate->wakes;
+  umw_thread_cancel(thread == &main_thread ? umw_gate->pid : thread->tid);
   if (id == pthread_self() && cancel_type == PTHREAD_CANCEL_ASYNCHRONOUS)
     umw_test_cancel();
   return 0;
@@ -520,57 +575,6 @@ UMW_PUBLIC int pthread_setcanceltype(int type, int* old)
   if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
     umw_test_cancel();
   return 0;
-}
-
-/* --- C11 threads: the same ones ------------------------------------------------------------------------------------------ */
-
-static int thrd_status(int error)
-{
-  return error == 0 ? thrd_success : error == ENOMEM || error == EAGAIN ? thrd_nomem : thrd_error;
-}
-
-UMW_PUBLIC int thrd_create(thrd_t* id, thrd_start_t start, void* argument)
-{
-  if (!umw_gate)
-    return UMW_REAL(thrd_create)(id, start, argument);
-  /* an int comes back in the lower half of the register a pointer comes back in */
-  return thrd_status(pthread_create(id, NULL, (void* (*)(void*))(uintptr_t)start, argument));
-}
-
-UMW_PUBLIC int thrd_join(thrd_t id, int* result)
-{
-  void* value = NULL;
-  if (!umw_gate)
-    return UMW_REAL(thrd_join)(id, result);
-  const int status = thrd_status(pthread_join(id, &value));
-  if (result)
-    *result = (int)(intptr_t)value;
-  return status;
-}
-
-UMW_PUBLIC int thrd_detach(thrd_t id)
-{
-  return umw_gate ? thrd_status(pthread_detach(id)) : UMW_REAL(thrd_detach)(id);
-}
-
-UMW_PUBLIC void thrd_exit(int result)
-{
-  pthread_exit((void*)(intptr_t)result);
-}
-
-UMW_PUBLIC void thrd_yield(void)
-{
-  sched_yield();
-}
-
-UMW_PUBLIC int tss_create(tss_t* key, tss_dtor_t destructor)
-{
-  return thrd_status(pthread_key_create(key, destructor));
-}
-
-UMW_PUBLIC void tss_delete(tss_t key)
-{
-  pthread_key_delete(key);
 }
 
 /* --- objects in memory that several processes share: where the C library notes it --------------------------------------- */
@@ -611,6 +615,7 @@ static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct time
 {
   struct object object = object_at(mutex, is_shared_mutex(mutex));
   int error;
+  bool waited = false;
   at_own_time(object.shared);
   for (look(&object); (error = pthread_mutex_trylock(mutex)) == EBUSY; look(&object)) {
     if ((mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK && mutex->__data.__owner == umw_gate->kernel_tid)
@@ -621,7 +626,9 @@ static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct time
     if (left == 0)
       return ETIMEDOUT;
     wait_for_object(&object, left);
+    waited = true;
   }
+  umw_gate->got_on |= waited; /* what it waited for has come */
   /* glibc 2.36's pthread_mutex_trylock keeps a robust mutex that it says is lost, its pthread_mutex_lock does not */
   if (error == ENOTRECOVERABLE && (mutex->__data.__lock & FUTEX_TID_MASK) == umw_gate->kernel_tid)
     mutex->__data.__lock = 0;
@@ -642,7 +649,9 @@ UMW_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t* restrict mutex, const st
 UMW_PUBLIC int pthread_mutex_clocklock(pthread_mutex_t* restrict mutex, clockid_t clock,
                                        const struct timespec* restrict date)
 {
-  return umw_gate ? lock_until(mutex, clock, date) : UMW_REAL(pthread_mutex_clocklock)(mutex, clock, date);
+  if (!umw_gate)
+    return UMW_REAL(pthread_mutex_clocklock)(mutex, clock, date);
+  return may_wait_by(clock) ? lock_until(mutex, clock, date) : EINVAL;
 }
 
 UMW_PUBLIC int pthread_mutex_unlock(pthread_mutex_t* mutex)
@@ -652,7 +661,7 @@ UMW_PUBLIC int pthread_mutex_unlock(pthread_mutex_t* mutex)
   const struct object object = object_at(mutex, is_shared_mutex(mutex));
   at_own_time(object.shared);
   const int error = UMW_REAL(pthread_mutex_unlock)(mutex);
-  released(&object);
+  released(&object, 1);
   return error;
 }
 
@@ -687,7 +696,7 @@ static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex,
 {
   struct waiting self = {.condition = condition};
   struct waiting** last = &queue;
-  if (date && !valid(date))
+  if (date && (!valid(date) || !may_wait_by(id)))
     return EINVAL;
   const struct object object = object_at(condition, is_shared_condition(condition));
   if (object.shared)
@@ -703,7 +712,7 @@ static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex,
       result = ETIMEDOUT;
       break;
     }
-    wait_for_change(seen, left);
+    wait_at(condition, &self, seen, left);
   }
   for (struct waiting** link = &queue; *link; link = &(*link)->next)
     if (*link == &self) {
@@ -747,13 +756,18 @@ static void signal_waiting(const pthread_cond_t* condition, bool all)
     umw_condition_signal(object.place.device, object.place.inode, object.place.offset, all);
     return;
   }
+  const void* who = all ? condition : NULL;
   for (struct waiting* waiting = queue; waiting; waiting = waiting->next)
     if (waiting->condition == condition && !waiting->signalled) {
       waiting->signalled = true;
-      if (!all)
+      umw_gate->got_on = 1;
+      if (!all) {
+        who = waiting;
         break;
+      }
     }
-  changed();
+  if (who)
+    changed_at(who, ALL);
 }
 
 UMW_PUBLIC int pthread_cond_signal(pthread_cond_t* condition)
@@ -798,6 +812,10 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
 {
   if (!umw_gate)
     return UMW_REAL(sem_clockwait)(semaphore, id, date);
+  if (!may_wait_by(id) || !valid(date)) { /* also where it need not wait, nptl/sem_clockwait.c */
+    errno = EINVAL;
+    return -1;
+  }
   const unsigned handled = umw_interruptions.handled; /* with a time-out Linux restarts after none of them */
   struct object object = object_at(semaphore, is_shared_semaphore(semaphore));
   at_own_time(object.shared);
@@ -805,9 +823,9 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
     if (errno != EAGAIN)
       return -1;
     umw_test_cancel();
-    const int64_t left = valid(date) ? time_left(id, date) : -1;
-    if (left <= 0) {
-      errno = left < 0 ? EINVAL : ETIMEDOUT;
+    const int64_t left = time_left(id, date);
+    if (left == 0) {
+      errno = ETIMEDOUT;
       return -1;
     }
     wait_for_object(&object, left);
@@ -831,7 +849,8 @@ UMW_PUBLIC int sem_post(sem_t* semaphore)
   const struct object object = object_at(semaphore, is_shared_semaphore(semaphore));
   at_own_time(object.shared);
   const int status = UMW_REAL(sem_post)(semaphore);
-  released(&object);
+  umw_gate->got_on = 1;
+  released(&object, ALL);
   return status;
 }
 
@@ -841,7 +860,7 @@ UMW_PUBLIC int pthread_spin_lock(pthread_spinlock_t* lock)
     return UMW_REAL(pthread_spin_lock)(lock);
   at_own_time(false);
   for (uint64_t seen = wakes(); pthread_spin_trylock(lock) == EBUSY; seen = wakes())
-    wait_for_change(seen, -1);
+    wait_at((void*)lock, NULL, seen, -1);
   return 0;
 }
 
@@ -851,7 +870,7 @@ UMW_PUBLIC int pthread_spin_unlock(pthread_spinlock_t* lock)
     at_own_time(false);
   const int error = UMW_REAL(pthread_spin_unlock)(lock);
   if (umw_gate)
-    changed();
+    changed_at((void*)lock, 1);
   return error;
 }
 
@@ -860,7 +879,8 @@ static int lock_rwlock(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), cl
                        const struct timespec* date)
 {
   int error;
-  if (date && (!valid(date) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)))
+  bool waited = false;
+  if (date && (!valid(date) || !may_wait_by(clock)))
     return EINVAL; /* before it is tried, as in nptl/pthread_rwlock_common.c */
   struct object object = object_at(lock, is_shared_rwlock(lock));
   at_own_time(object.shared);
@@ -871,7 +891,9 @@ static int lock_rwlock(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), cl
     if (left == 0)
       return ETIMEDOUT;
     wait_for_object(&object, left);
+    waited = true;
   }
+  umw_gate->got_on |= waited;
   return error;
 }
 
@@ -922,7 +944,7 @@ UMW_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t* lock)
   const struct object object = object_at(lock, is_shared_rwlock(lock));
   at_own_time(object.shared);
   const int error = UMW_REAL(pthread_rwlock_unlock)(lock);
-  released(&object);
+  released(&object, ALL);
   return error;
 }
 
@@ -961,10 +983,11 @@ UMW_PUBLIC int pthread_barrier_wait(pthread_barrier_t* barrier)
   if (++meeting->arrived >= expected) {
     meeting->arrived = 0;
     ++meeting->round;
-    changed();
+    umw_gate->got_on = 1;
+    changed_at(barrier, ALL);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
   for (uint64_t seen = wakes(); meeting->round == round; seen = wakes())
-    wait_for_change(seen, -1);
+    wait_at(barrier, NULL, seen, -1);
   return 0;
 }

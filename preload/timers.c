@@ -18,14 +18,8 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
-
-static const int64_t ps_per_second = 1000000000000;
-static const int64_t longest = INT64_MAX / 4;
-
-static int64_t ps_of(int64_t seconds, int64_t ps)
-{
-  return seconds >= longest / ps_per_second ? longest : seconds * ps_per_second + ps;
-}
+#include "preload/gate/time_units.h"
+#include "preload/notify.h"
 
 static int failed(int error)
 {
@@ -52,7 +46,7 @@ static bool microseconds(const struct timeval* t)
 
 static struct timeval timeval_of(int64_t ps)
 {
-  const int64_t us = (ps + 999999) / 1000000; /* what is armed is not shown as zero */
+  const int64_t us = ps / 1000000 + (ps % 1000000 > 0); /* what is armed is not shown as zero */
   return (struct timeval){us / 1000000, us % 1000000};
 }
 
@@ -71,8 +65,8 @@ UMW_PUBLIC int setitimer(__itimer_which_t which, const struct itimerval* restric
   if (value) {
     if (!microseconds(&value->it_value) || !microseconds(&value->it_interval))
       return failed(EINVAL);
-    setting[0] = ps_of(value->it_value.tv_sec, value->it_value.tv_usec * 1000000);
-    setting[1] = ps_of(value->it_interval.tv_sec, value->it_interval.tv_usec * 1000000);
+    setting[0] = umw_ps_of_timeval(&value->it_value);
+    setting[1] = umw_ps_of_timeval(&value->it_interval);
   }
   umw_timer_set(interval_timer((int)which), 0, setting, before);
   if (old)
@@ -115,39 +109,29 @@ UMW_PUBLIC useconds_t ualarm(useconds_t value, useconds_t interval)
 
 /* --- settings with a clock ---------------------------------------------------------------------------------------------- */
 
-static bool nanoseconds(const struct timespec* t)
-{
-  return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
-}
-
 static bool is_cpu_clock(clockid_t id)
 {
   return id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID || id < 0;
 }
 
-static struct timespec timespec_of(int64_t ps)
-{
-  return (struct timespec){ps / ps_per_second, ps % ps_per_second / 1000};
-}
-
 static void translate_back(const int64_t* setting, struct itimerspec* value)
 {
-  *value = (struct itimerspec){timespec_of(setting[1]), timespec_of(setting[0])};
+  *value = (struct itimerspec){umw_timespec_of(setting[1]), umw_timespec_of(setting[0])};
 }
 
 /* 0 or negative errno */
 static int set_timer(int number, clockid_t id, bool absolute, const struct itimerspec* value, struct itimerspec* old)
 {
-  if (!nanoseconds(&value->it_value) || !nanoseconds(&value->it_interval))
+  if (!umw_is_time(&value->it_value) || !umw_is_time(&value->it_interval))
     return -EINVAL;
   int64_t setting[2], before[2];
-  setting[0] = ps_of(value->it_value.tv_sec, value->it_value.tv_nsec * 1000);
-  setting[1] = ps_of(value->it_interval.tv_sec, value->it_interval.tv_nsec * 1000);
+  setting[0] = umw_ps_of_timespec(&value->it_value);
+  setting[1] = umw_ps_of_timespec(&value->it_interval);
   if (absolute && setting[0] != 0 && !is_cpu_clock(id)) {
     const int64_t origin =
         id == CLOCK_REALTIME || id == CLOCK_TAI ? umw_gate->clock.realtime_origin_ns : umw_gate->clock.uptime_origin_ns;
-    const int64_t seconds = value->it_value.tv_sec - origin / 1000000000;
-    setting[0] = ps_of(seconds, (value->it_value.tv_nsec - origin % 1000000000) * 1000);
+    const struct timespec begin = {origin / 1000000000, origin % 1000000000};
+    setting[0] = umw_ps_between(&begin, &value->it_value);
     if (setting[0] < 1) /* long ago */
       setting[0] = 1;
   }
@@ -167,52 +151,8 @@ static bool is_clock(clockid_t id)
 struct timer {
   int number;
   clockid_t clock;
-  void (*notify)(union sigval); /* SIGEV_THREAD */
-  union sigval value;
-  pthread_attr_t* attributes;
+  struct umw_due due; /* SIGEV_THREAD */
 };
-
-/* The signal by which expiries reach the thread that starts the others: one the C library keeps to itself for that too. */
-enum { signal_of_helper = 32 };
-
-static void* call_notify(void* argument)
-{
-  const struct timer* timer = argument;
-  timer->notify(timer->value);
-  return NULL;
-}
-
-static void* serve_timers(void* unused)
-{
-  (void)unused;
-  const uint64_t all = ~(uint64_t)0;
-  umw_signal_mask(SIG_SETMASK, &all, NULL);
-  for (;;) {
-    siginfo_t info;
-    if (umw_signal_wait((uint64_t)1 << (signal_of_helper - 1), -1, &info) <= 0)
-      continue;
-    struct timer* timer = info.si_value.sival_ptr;
-    pthread_t thread;
-    if (pthread_create(&thread, timer->attributes, call_notify, timer) == 0)
-      pthread_detach(thread);
-  }
-  return NULL;
-}
-
-/* Before the first such timer; the threads it starts block all signals, as those of the C library do. */
-static int start_helper(int* tid)
-{
-  static int helper;
-  if (helper == 0) {
-    pthread_t thread;
-    const int error = pthread_create(&thread, NULL, serve_timers, NULL);
-    if (error != 0)
-      return error;
-    helper = umw_thread_id(thread);
-  }
-  *tid = helper;
-  return 0;
-}
 
 UMW_PUBLIC int timer_create(clockid_t id, struct sigevent* restrict event, timer_t* restrict result)
 {
@@ -231,12 +171,11 @@ UMW_PUBLIC int timer_create(clockid_t id, struct sigevent* restrict event, timer
     number = 0;
     break;
   case SIGEV_THREAD:
-    number = signal_of_helper;
-    timer->notify = event->sigev_notify_function;
-    timer->attributes = event->sigev_notify_attributes;
-    timer->value = event->sigev_value;
-    value = (uint64_t)timer;
-    error = start_helper(&tid);
+    number = UMW_DUE_SIGNAL;
+    timer->due =
+        (struct umw_due){event->sigev_notify_function, event->sigev_value, event->sigev_notify_attributes, false};
+    value = (uint64_t)&timer->due;
+    error = umw_due_helper(&tid);
     break;
   case SIGEV_THREAD_ID:
     tid = event->_sigev_un._tid;
@@ -298,7 +237,7 @@ UMW_PUBLIC int timer_delete(timer_t timer)
     return UMW_REAL(timer_delete)(timer);
   struct timer* own = timer;
   const int status = umw_timer_delete(own->number);
-  if (!own->notify) /* a thread of its last expiry may still be about to read it */
+  if (!own->due.function) /* a thread of its last expiry may still be about to read it */
     free(own);
   return umw_result(status);
 }
@@ -366,7 +305,7 @@ bool umw_timer_fd_wait(int fd)
   for (uint64_t seen = umw_gate->wakes; UMW_REAL(poll)(&descriptor, 1, 0) <= 0; seen = umw_gate->wakes) {
     umw_test_cancel();
     ++umw_descriptor_waiters;
-    umw_thread_wait(seen, -1);
+    umw_thread_wait(seen, -1, 0, 0);
     --umw_descriptor_waiters;
     if (umw_interruptions.final != final) {
       errno = EINTR;
@@ -387,12 +326,12 @@ UMW_PUBLIC int timerfd_create(clockid_t id, int flags)
   const int fd = UMW_REAL(eventfd)(0, flags); /* EFD_* and TFD_* are the same bits */
   if (fd < 0)
     return -1;
-  const int number = umw_timer_create(0, 0, 0, 0, 0, fd);
-  if (number >= 0 && note(fd, number, id)) {
-    umw_note_opened(fd);
-    return fd;
-  }
-  UMW_REAL(close)(fd);
+  const int descriptor = umw_note_opened(fd);
+  const int own = umw_descriptor(descriptor);
+  const int number = umw_timer_create(0, 0, 0, 0, 0, own);
+  if (number >= 0 && note(own, number, id))
+    return descriptor;
+  umw_close(own);
   return failed(number < 0 ? -number : ENOMEM);
 }
 
@@ -400,7 +339,7 @@ UMW_PUBLIC int timerfd_settime(int fd, int flags, const struct itimerspec* value
 {
   if (!umw_gate)
     return UMW_REAL(timerfd_settime)(fd, flags, value, old);
-  const struct timer_fd* entry = find(fd);
+  const struct timer_fd* entry = find(umw_descriptor(fd));
   if (!entry)
     return failed(EINVAL);
   return umw_result(set_timer(entry->number, entry->clock, flags & TFD_TIMER_ABSTIME, value, old));
@@ -410,7 +349,7 @@ UMW_PUBLIC int timerfd_gettime(int fd, struct itimerspec* value)
 {
   if (!umw_gate)
     return UMW_REAL(timerfd_gettime)(fd, value);
-  const struct timer_fd* entry = find(fd);
+  const struct timer_fd* entry = find(umw_descriptor(fd));
   if (!entry)
     return failed(EINVAL);
   int64_t setting[2];

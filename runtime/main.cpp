@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -94,13 +95,22 @@ int main(int argc, char** argv)
       launch::run(cli::parse_command(again->arguments).run, launch::unpack(again->findings));
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     const std::vector<std::string> arguments = cli::command_words(argc > 0 ? argv[0] : "umwelt", given);
-    return execute(cli::parse_command(arguments), arguments);
+    const int code = execute(cli::parse_command(arguments), arguments);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::runtime_error(
+          fmt::format("standard output: expected all of it to be written, got: {}. Next step: make "
+                      "room, or send it elsewhere",
+                      std::strerror(errno)));
+    return code;
   } catch (const cli::UsageError& error) {
     fmt::print(stderr, "umwelt: {}\n", error.what());
     return cli::exit_code::usage;
   } catch (const loader::Refusal& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
     return error.kind() == loader::Refusal::Kind::not_found ? cli::exit_code::not_found : cli::exit_code::refused;
+  } catch (const std::invalid_argument& error) {
+    fmt::print(stderr, "umwelt run: {}\n", error.what());
+    return cli::exit_code::usage;
   } catch (const std::exception& error) {
     fmt::print(stderr, "umwelt: {}\n", error.what());
     return cli::exit_code::failure;

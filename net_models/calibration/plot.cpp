@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -131,15 +130,9 @@ std::string gnuplot_script(const Figure& figure)
   return script + "\nunset multiplot\n";
 }
 
-void draw(const Figure& figure, const std::string& path)
+std::string draw(const Figure& figure)
 {
-  const std::string svg = run_gnuplot(gnuplot_script(figure));
-  std::ofstream file(path, std::ios::binary);
-  file << svg;
-  file.close();
-  if (!file)
-    throw std::runtime_error(fmt::format("plot '{}': expected a file that can be written, got: {}. Check the folder.",
-                                         path, std::strerror(errno)));
+  return run_gnuplot(gnuplot_script(figure));
 }
 
 } // namespace umwelt::net

@@ -25,7 +25,7 @@ struct Figure {
 // What gnuplot is told; sizes of 0 are left out, since the axis is logarithmic.
 std::string gnuplot_script(const Figure& figure);
 
-// Throws std::runtime_error (object, expected, got, next step) if gnuplot is missing or fails, or `path` cannot be written.
-void draw(const Figure& figure, const std::string& path);
+// The text of an SVG file. Throws std::runtime_error (object, expected, got, next step) if gnuplot is missing or fails.
+std::string draw(const Figure& figure);
 
 } // namespace umwelt::net

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/gate/address.h"
 #include "preload/gate/table.h"
 #include "preload/include/portals4.h"
 
@@ -20,7 +21,6 @@ extern "C" {
 
 #define UMW_GATE_VERSION 1u
 #define UMW_GATE_AUXV 0x756d77                                /* a_type of the auxiliary vector, far from Linux' */
-#define UMW_THREAD_MULTIPLE_VARIABLE "UMWELT_THREAD_MULTIPLE" /* preload/mpi_threads.c; the shim removes it, too */
 #define UMW_HOST_NAME_MAX 64                                  /* HOST_NAME_MAX of Linux */
 
 typedef void (*umw_thread_start)(void* argument);
@@ -87,6 +87,13 @@ enum umw_exit_kind {
   UMW_EXIT_PMI     /* PMI_Abort, PMI2_Abort: likewise */
 };
 
+/* Descriptors of a process of which is known whose they are. */
+#define UMW_DESCRIPTORS 65536
+#define UMW_OWN_DESCRIPTOR UINT32_MAX
+
+/* Locks of files. */
+enum umw_lock_mode { UMW_LOCK_NONE, UMW_LOCK_SHARED, UMW_LOCK_EXCLUSIVE };
+
 /* What PMI takes; bytes without the end of the text. A name also fits with it. */
 #define UMW_PMI_NAME_MAX 256
 #define UMW_PMI_KEY_MAX 64
@@ -97,6 +104,18 @@ enum umw_pair_how {
   UMW_PAIR_LATER, /* others see it after the rank's next umw_pair_commit */
   UMW_PAIR_NOW,   /* at once, in the place of what was there */
   UMW_PAIR_NEW    /* at once; -EEXIST if there is one */
+};
+
+/* Ranks of a job that follow each other. */
+struct umw_members {
+  char job[64]; /* its name, with the end of the text */
+  int32_t first, count;
+};
+
+/* How a value is published; may be or'ed. */
+enum umw_publish_how {
+  UMW_PUBLISH_ONCE = 1,  /* who looks it up takes it away */
+  UMW_PUBLISH_IN_JOB = 2 /* only ranks of the same job find it */
 };
 
 /* Runs the rank's own handler for a signal that befell it, in the rank's world. False: it has none, or one that needs the
@@ -157,6 +176,7 @@ struct umw_gate {
   uint32_t more_events;                 /* the queue that the running thread last took an event from may have another */
   uint64_t wakes;       /* grows whenever a thread of the rank releases something another may wait for */
   uint64_t releases;    /* grows whenever somebody releases something that lies in memory shared with other ranks */
+  uint32_t line_open;   /* by stream, 1 and 2: bit set: what the rank wrote there last has not ended its line (preload/files.c) */
   uint32_t got_on;      /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
   uint32_t alone;       /* no other thread of the rank runs, nor waits for anything but a descriptor */
   uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
@@ -164,7 +184,8 @@ struct umw_gate {
   uint64_t crossings;   /* calls that have left the rank's world */
   uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll */
 
-  int32_t rank, ranks;
+  int32_t rank, ranks; /* of its job */
+  uint32_t owner;      /* whose descriptors are its own (descriptor_owners): of all ranks of the run, from 1 on */
   int32_t local_rank, local_ranks; /* among the ranks of the node */
   int32_t node, nodes;
   int32_t core, cores;     /* the core the running thread is on; cores of the node */
@@ -182,7 +203,12 @@ struct umw_gate {
   const char* session_folder;     /* for temporary files of the job on this node; removed after the run */
   const char* machine_folder;     /* files that nodes of its kind have in common (preload/paths.c) */
   int32_t app, app_ranks;         /* MPMD: application context, its number of ranks */
+  int32_t universe;               /* ranks of all jobs that there is room for */
+  const char* parent_job;         /* of the rank that has started the job; null: none has */
+  int32_t parent_rank;
   int32_t standard_fds[3];        /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
+  const int32_t* kept_fds;        /* what the program before, which has executed this one, has left open (preload/descriptors.h); or null */
+  uint64_t kept_ignored;          /* signals that it ignored */
   int32_t pmi_fd;                 /* the descriptor the environment calls PMI_FD; -1: none */
   uint64_t pmi_inode, pmi_device; /* by which its copies are recognised */
   uint32_t address;               /* IPv4, of the node, in host byte order */
@@ -200,6 +226,7 @@ struct umw_gate {
   int (*find_object)(void* address, struct dl_find_object* object); /* _dl_find_object of the rank; likewise */
   struct umw_handover handover;
   struct umw_high_memory* high_memory; /* of the process that carries the rank */
+  uint32_t* descriptor_owners; /* likewise: by number, of UMW_DESCRIPTORS; umw_gate::owner, 0: not known, ~0: Umwelt */
   struct umw_shared_range shared[UMW_SHARED_RANGES];
   void* runtime; /* the runtime's own */
 };

@@ -43,7 +43,7 @@ int umw_pmi_copy(const char* text, char* to, int size)
 static int64_t find_pmix_string(const char* key, char* text, int size)
 {
   unsigned char small[sizeof(pmix_data_type_t) + UMW_PMI_VALUE_MAX + 1];
-  const int64_t bytes = umw_key_get(-1, key, small, sizeof small, 0);
+  const int64_t bytes = umw_key_get("", -1, key, small, sizeof small, 0);
   if (bytes < 0 || bytes > (int64_t)sizeof small)
     return -ENOENT;
   pmix_value_t value;

@@ -11,7 +11,7 @@
 bool umw_is_pmi(int fd)
 {
   struct stat status;
-  return umw_gate && umw_gate->pmi_fd >= 0 && fstat(fd, &status) == 0 && status.st_ino == umw_gate->pmi_inode &&
+  return umw_gate && umw_gate->pmi_fd >= 0 && UMW_REAL(fstat)(fd, &status) == 0 && status.st_ino == umw_gate->pmi_inode &&
          status.st_dev == umw_gate->pmi_device;
 }
 

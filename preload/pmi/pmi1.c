@@ -285,8 +285,9 @@ UMW_PUBLIC int PMI_Spawn_multiple(int count, const char* commands[], const char*
     return PMI_ERR_INVALID_ARG;
   for (int i = 0; errors && i < count; ++i)
     errors[i] = PMI_FAIL;
-  umw_pmi_refuse("PMI_Spawn_multiple", "a simulated job cannot grow. Next step: start all programs at once, umwelt run "
-                                       "-np N PROGRAM : -np M OTHER");
+  umw_pmi_refuse("PMI_Spawn_multiple",
+                 "ranks start others through PMIx (Open MPI) only. Next step: start all programs at once, umwelt run "
+                 "-np N PROGRAM : -np M OTHER");
   return PMI_FAIL;
 }
 

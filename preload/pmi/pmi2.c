@@ -114,8 +114,9 @@ UMW_PUBLIC int PMI2_Job_Spawn(int count, const char* commands[], int argument_co
     return PMI_ERR_INVALID_ARG;
   for (int i = 0; errors && i < count; ++i)
     errors[i] = PMI_FAIL;
-  umw_pmi_refuse("PMI2_Job_Spawn", "a simulated job cannot grow. Next step: start all programs at once, umwelt run "
-                                   "-np N PROGRAM : -np M OTHER");
+  umw_pmi_refuse("PMI2_Job_Spawn",
+                 "ranks start others through PMIx (Open MPI) only. Next step: start all programs at once, umwelt run "
+                 "-np N PROGRAM : -np M OTHER");
   return PMI_FAIL;
 }
 

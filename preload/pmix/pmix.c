@@ -9,9 +9,9 @@
 #include "preload/shim.h"
 
 #include "preload/pmi/pairs.h"
+#include "preload/pmix/client.h"
 #include "preload/pmix/values.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ _Static_assert(PMIX_ERR_NOT_SUPPORTED == -47, "refused.c answers with this value
 
 static int users; /* PMIx_Init is counted */
 
-struct stored { /* PMIx_Store_internal: kept in this process, by rank and key */
-  pmix_rank_t rank;
+struct stored { /* PMIx_Store_internal: kept in this process, by job, rank and key */
+  pmix_proc_t proc;
   pmix_key_t key;
   unsigned char* bytes;
   size_t size;
@@ -32,6 +32,11 @@ static struct stored* store;
 static bool own_namespace(const char* name)
 {
   return !name || *name == '\0' || strncmp(name, umw_gate->job_name, PMIX_MAX_NSLEN) == 0;
+}
+
+bool umw_pmix_open(void)
+{
+  return users > 0;
 }
 
 UMW_PUBLIC pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t count)
@@ -127,10 +132,17 @@ UMW_PUBLIC pmix_status_t PMIx_Commit(void)
   return PMIX_SUCCESS;
 }
 
-static struct stored* find_stored(pmix_rank_t rank, const char* key)
+/* What names the job in the store: its name, or none for the own. */
+static const char* name_in_store(const char* job)
+{
+  return own_namespace(job) ? "" : job;
+}
+
+static struct stored* find_stored(const char* job, pmix_rank_t rank, const char* key)
 {
   for (struct stored* entry = store; entry; entry = entry->next)
-    if (entry->rank == rank && strncmp(entry->key, key, PMIX_MAX_KEYLEN) == 0)
+    if (entry->proc.rank == rank && strcmp(entry->proc.nspace, name_in_store(job)) == 0 &&
+        strncmp(entry->key, key, PMIX_MAX_KEYLEN) == 0)
       return entry;
   return NULL;
 }
@@ -146,14 +158,14 @@ UMW_PUBLIC pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char
   unsigned char* bytes = umw_pack_value(value, &size, &status);
   if (!bytes)
     return status;
-  struct stored* entry = find_stored(proc->rank, key);
+  struct stored* entry = find_stored(proc->nspace, proc->rank, key);
   if (!entry) {
     entry = calloc(1, sizeof *entry);
     if (!entry) {
       free(bytes);
       return PMIX_ERR_NOMEM;
     }
-    entry->rank = proc->rank;
+    PMIX_LOAD_PROCID(&entry->proc, name_in_store(proc->nspace), proc->rank);
     PMIX_LOAD_KEY(entry->key, key);
     entry->next = store;
     store = entry;
@@ -165,19 +177,20 @@ UMW_PUBLIC pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char
 }
 
 /* A text the runtime keeps for every rank; malloc'ed. */
-static char* rank_fact(pmix_rank_t rank, const char* key)
+static char* rank_fact(const char* job, pmix_rank_t rank, const char* key)
 {
   char text[UMW_HOST_NAME_MAX + 1];
-  const int64_t size = umw_key_get((int)rank, key, text, sizeof text - 1, 0);
+  const int64_t size = umw_key_get(job, (int)rank, key, text, sizeof text - 1, 0);
   if (size < 0 || size >= (int64_t)sizeof text)
     return NULL;
   text[size] = '\0';
   return strdup(text);
 }
 
-static pmix_status_t number_fact(pmix_rank_t rank, const char* key, pmix_data_type_t type, pmix_value_t* value)
+static pmix_status_t number_fact(const char* job, pmix_rank_t rank, const char* key, pmix_data_type_t type,
+                                 pmix_value_t* value)
 {
-  char* text = rank_fact(rank, key);
+  char* text = rank_fact(job, rank, key);
   if (!text)
     return PMIX_ERR_NOT_FOUND;
   const uint32_t number = (uint32_t)strtoul(text, NULL, 10);
@@ -186,7 +199,55 @@ static pmix_status_t number_fact(pmix_rank_t rank, const char* key, pmix_data_ty
   return umw_load_value(value, type == PMIX_UINT16 ? (const void*)&small : (const void*)&number, type);
 }
 
-/* Keys that describe the job or a rank rather than having been put by one. */
+/* Keys that say where a rank of any job is. */
+static pmix_status_t place_key(const char* job, pmix_rank_t rank, const char* key, pmix_value_t* value)
+{
+  if (strcmp(key, PMIX_HOSTNAME) == 0) {
+    char* name = rank_fact(job, rank, "umwelt.host");
+    if (!name)
+      return PMIX_ERR_NOT_FOUND;
+    value->type = PMIX_STRING;
+    value->data.string = name;
+    return PMIX_SUCCESS;
+  }
+  if (strcmp(key, PMIX_LOCAL_RANK) == 0 || strcmp(key, PMIX_NODE_RANK) == 0)
+    return number_fact(job, rank, "umwelt.local_rank", PMIX_UINT16, value);
+  if (strcmp(key, PMIX_NODEID) == 0)
+    return number_fact(job, rank, "umwelt.node", PMIX_UINT32, value);
+  if (strcmp(key, PMIX_APPNUM) == 0)
+    return number_fact(job, rank, "umwelt.app", PMIX_UINT32, value);
+  return PMIX_ERR_NOT_FOUND;
+}
+
+/* Keys that describe another job as a whole. */
+static pmix_status_t other_job_key(const char* job, const char* key, pmix_value_t* value)
+{
+  const int ranks = umw_job_size(job);
+  if (ranks < 0)
+    return PMIX_ERR_NOT_FOUND;
+  const uint32_t size = (uint32_t)ranks;
+  if (strcmp(key, PMIX_JOB_SIZE) == 0 || strcmp(key, PMIX_MAX_PROCS) == 0)
+    return umw_load_value(value, &size, PMIX_UINT32);
+  if (strcmp(key, PMIX_LOCAL_PEERS) != 0)
+    return PMIX_ERR_NOT_FOUND;
+  pmix_proc_t* peers;
+  size_t count;
+  if (PMIx_Resolve_peers(NULL, job, &peers, &count) != PMIX_SUCCESS)
+    return PMIX_ERR_NOT_FOUND;
+  const size_t digits = 12; /* of a rank, and a comma */
+  char* text = malloc(count * digits);
+  size_t length = 0;
+  for (size_t i = 0; text && i < count; ++i)
+    length += (size_t)snprintf(text + length, digits, "%s%u", i > 0 ? "," : "", (unsigned)peers[i].rank);
+  free(peers);
+  if (!text)
+    return PMIX_ERR_NOMEM;
+  value->type = PMIX_STRING;
+  value->data.string = text;
+  return PMIX_SUCCESS;
+}
+
+/* Keys that describe the own job or a rank of it rather than having been put by one. */
 static pmix_status_t job_key(pmix_rank_t rank, const char* key, pmix_value_t* value)
 {
   const struct umw_gate* gate = umw_gate;
@@ -196,7 +257,7 @@ static pmix_status_t job_key(pmix_rank_t rank, const char* key, pmix_value_t* va
     const char* key;
     uint32_t number;
   } sizes[] = {
-      {PMIX_JOB_SIZE, (uint32_t)gate->ranks},        {PMIX_UNIV_SIZE, (uint32_t)gate->ranks},
+      {PMIX_JOB_SIZE, (uint32_t)gate->ranks},        {PMIX_UNIV_SIZE, (uint32_t)gate->universe},
       {PMIX_MAX_PROCS, (uint32_t)gate->ranks},       {PMIX_LOCAL_SIZE, (uint32_t)gate->local_ranks},
       {PMIX_NODE_SIZE, (uint32_t)gate->local_ranks}, {PMIX_NUM_NODES, (uint32_t)gate->nodes},
       {PMIX_APP_SIZE, (uint32_t)gate->app_ranks},    {PMIX_NPROC_OFFSET, 0},
@@ -224,49 +285,49 @@ static pmix_status_t job_key(pmix_rank_t rank, const char* key, pmix_value_t* va
   if (strcmp(key, PMIX_TDIR_RMCLEAN) == 0)
     return umw_load_value(value, NULL, PMIX_BOOL);
   if (strcmp(key, PMIX_SPAWNED) == 0) {
-    const bool spawned = false;
+    const bool spawned = gate->parent_job != NULL;
     return umw_load_value(value, &spawned, PMIX_BOOL);
+  }
+  if (strcmp(key, PMIX_PARENT_ID) == 0 && gate->parent_job) {
+    value->data.proc = malloc(sizeof *value->data.proc);
+    if (!value->data.proc)
+      return PMIX_ERR_NOMEM;
+    value->type = PMIX_PROC;
+    PMIX_LOAD_PROCID(value->data.proc, gate->parent_job, (pmix_rank_t)gate->parent_rank);
+    return PMIX_SUCCESS;
   }
   if (strcmp(key, PMIX_RANK) == 0 || strcmp(key, PMIX_GLOBAL_RANK) == 0)
     return umw_load_value(value, &whose, PMIX_PROC_RANK);
-  if (strcmp(key, PMIX_HOSTNAME) == 0) {
-    char* name = rank_fact(whose, "umwelt.host");
-    if (!name)
-      return PMIX_ERR_NOT_FOUND;
-    value->type = PMIX_STRING;
-    value->data.string = name;
-    return PMIX_SUCCESS;
-  }
-  if (strcmp(key, PMIX_LOCAL_RANK) == 0 || strcmp(key, PMIX_NODE_RANK) == 0)
-    return number_fact(whose, "umwelt.local_rank", PMIX_UINT16, value);
-  if (strcmp(key, PMIX_NODEID) == 0)
-    return number_fact(whose, "umwelt.node", PMIX_UINT32, value);
-  if (strcmp(key, PMIX_APPNUM) == 0)
-    return number_fact(whose, "umwelt.app", PMIX_UINT32, value);
-  return PMIX_ERR_NOT_FOUND;
+  return place_key("", whose, key, value);
 }
 
-static bool has_attribute(const pmix_info_t info[], size_t count, const char* key)
+const pmix_info_t* umw_pmix_find(const pmix_info_t info[], size_t count, const char* key)
 {
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; info && i < count; ++i)
     if (strncmp(info[i].key, key, PMIX_MAX_KEYLEN) == 0)
-      return info[i].value.type != PMIX_BOOL || info[i].value.data.flag;
-  return false;
+      return &info[i];
+  return NULL;
+}
+
+bool umw_pmix_has(const pmix_info_t info[], size_t count, const char* key)
+{
+  const pmix_info_t* found = umw_pmix_find(info, count, key);
+  return found && (found->value.type != PMIX_BOOL || found->value.data.flag);
 }
 
 /* A key that a rank has put; whose -1: any rank. */
-static pmix_status_t find_key_of(int whose, const char* key, bool wait, pmix_value_t* value)
+static pmix_status_t find_key_of(const char* job, int whose, const char* key, bool wait, pmix_value_t* value)
 {
   unsigned char small[256];
   unsigned char* bytes = small;
-  int64_t size = umw_key_get(whose, key, small, sizeof small, wait);
+  int64_t size = umw_key_get(job, whose, key, small, sizeof small, wait);
   if (size < 0)
     return PMIX_ERR_NOT_FOUND;
   if (size > (int64_t)sizeof small) {
     bytes = malloc((size_t)size);
     if (!bytes)
       return PMIX_ERR_NOMEM;
-    size = umw_key_get(whose, key, bytes, (uint64_t)size, wait);
+    size = umw_key_get(job, whose, key, bytes, (uint64_t)size, wait);
   }
   const pmix_status_t status = umw_unpack_value(bytes, (size_t)size, value);
   if (bytes != small)
@@ -280,7 +341,7 @@ static pmix_status_t find_key_of_job(pmix_rank_t rank, const char* key, pmix_val
   char text[UMW_PMI_VALUE_MAX + 1];
   if ((rank != PMIX_RANK_UNDEF && rank != PMIX_RANK_WILDCARD) || strncmp(key, "pmix.", 5) == 0)
     return PMIX_ERR_NOT_FOUND;
-  if (rank == PMIX_RANK_UNDEF && find_key_of(-1, key, false, value) == PMIX_SUCCESS)
+  if (rank == PMIX_RANK_UNDEF && find_key_of("", -1, key, false, value) == PMIX_SUCCESS)
     return PMIX_SUCCESS;
   const int64_t length = umw_pair_get(umw_pmi_own_space().name, key, text, sizeof text - 1, 0);
   if (length < 0 || length >= (int64_t)sizeof text)
@@ -289,18 +350,25 @@ static pmix_status_t find_key_of_job(pmix_rank_t rank, const char* key, pmix_val
   return umw_load_value(value, text, PMIX_STRING);
 }
 
-static pmix_status_t find_key(pmix_rank_t rank, const char* key, bool wait, pmix_value_t* value)
+static pmix_status_t find_key(const char* job, pmix_rank_t rank, const char* key, bool wait, pmix_value_t* value)
 {
-  const struct stored* entry = find_stored(rank, key);
+  const struct stored* entry = find_stored(job, rank, key);
   if (entry)
     return umw_unpack_value(entry->bytes, entry->size, value);
+  if (!own_namespace(job)) {
+    if (rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF)
+      return other_job_key(job, key, value);
+    const pmix_status_t found = place_key(job, rank, key, value);
+    return found != PMIX_ERR_NOT_FOUND ? found : find_key_of(job, (int)rank, key, wait, value);
+  }
   const pmix_status_t status = job_key(rank, key, value);
   if (status != PMIX_ERR_NOT_FOUND)
     return status;
   if (rank >= (pmix_rank_t)umw_gate->ranks)
     return find_key_of_job(rank, key, value);
-  return find_key_of((int)rank, key, wait, value);
+  return find_key_of("", (int)rank, key, wait, value);
 }
+
 UMW_PUBLIC pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[], size_t count,
                                   pmix_value_t** result)
 {
@@ -308,18 +376,16 @@ UMW_PUBLIC pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], con
     return PMIX_ERR_INIT;
   if (!key || !result)
     return PMIX_ERR_BAD_PARAM;
-  if (proc && !own_namespace(proc->nspace))
-    return PMIX_ERR_NOT_FOUND;
   const pmix_rank_t rank = proc ? proc->rank : PMIX_RANK_WILDCARD;
   /* A key of a rank that has not committed yet is waited for, unless the caller only wants what is here. */
-  const bool wait = strncmp(key, "pmix.", 5) != 0 && !has_attribute(info, count, PMIX_OPTIONAL) &&
-                    !has_attribute(info, count, PMIX_IMMEDIATE);
+  const bool wait = strncmp(key, "pmix.", 5) != 0 && !umw_pmix_has(info, count, PMIX_OPTIONAL) &&
+                    !umw_pmix_has(info, count, PMIX_IMMEDIATE);
   pmix_value_t value;
   memset(&value, 0, sizeof value);
-  const pmix_status_t status = find_key(rank, key, wait, &value);
+  const pmix_status_t status = find_key(proc ? proc->nspace : "", rank, key, wait, &value);
   if (status != PMIX_SUCCESS)
     return status;
-  if (!has_attribute(info, count, PMIX_GET_STATIC_VALUES)) {
+  if (!umw_pmix_has(info, count, PMIX_GET_STATIC_VALUES)) {
     *result = malloc(sizeof **result);
     if (!*result) {
       umw_destruct_value(&value);
@@ -345,41 +411,14 @@ UMW_PUBLIC pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[], 
   return PMIX_SUCCESS;
 }
 
-/* --- meeting --------------------------------------------------------------------------------------------------------- */
-
-static bool whole_job(const pmix_proc_t procs[], size_t count)
-{
-  if (!procs || count == 0 || (count == 1 && procs[0].rank == PMIX_RANK_WILDCARD))
-    return true;
-  return count == (size_t)umw_gate->ranks;
-}
+/* --- meeting: preload/pmix/jobs.c ------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t proc_count, const pmix_info_t info[],
                                     size_t count)
 {
   (void)info;
   (void)count;
-  if (users == 0)
-    return PMIX_ERR_INIT;
-  if (!whole_job(procs, proc_count))
-    return PMIX_ERR_NOT_SUPPORTED;
-  umw_fence(0);
-  return PMIX_SUCCESS;
-}
-
-struct fence {
-  pmix_op_cbfunc_t callback;
-  void* data;
-};
-
-static void* run_fence(void* argument)
-{
-  const struct fence fence = *(struct fence*)argument;
-  free(argument);
-  umw_fence(0);
-  if (fence.callback)
-    fence.callback(PMIX_SUCCESS, fence.data);
-  return NULL;
+  return users == 0 ? PMIX_ERR_INIT : umw_pmix_meet(procs, proc_count);
 }
 
 UMW_PUBLIC pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t proc_count, const pmix_info_t info[],
@@ -387,21 +426,7 @@ UMW_PUBLIC pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t proc_co
 {
   (void)info;
   (void)count;
-  if (users == 0)
-    return PMIX_ERR_INIT;
-  if (!whole_job(procs, proc_count))
-    return PMIX_ERR_NOT_SUPPORTED;
-  struct fence* fence = malloc(sizeof *fence);
-  pthread_t thread;
-  if (!fence)
-    return PMIX_ERR_NOMEM;
-  *fence = (struct fence){callback, data};
-  if (pthread_create(&thread, NULL, run_fence, fence) != 0) {
-    free(fence);
-    return PMIX_ERR_NOMEM;
-  }
-  pthread_detach(thread);
-  return PMIX_SUCCESS;
+  return users == 0 ? PMIX_ERR_INIT : umw_pmix_meet_later(procs, proc_count, callback, data);
 }
 
 UMW_PUBLIC pmix_status_t PMIx_Resolve_peers(const char* node, const pmix_nspace_t name, pmix_proc_t** procs,
@@ -411,15 +436,19 @@ UMW_PUBLIC pmix_status_t PMIx_Resolve_peers(const char* node, const pmix_nspace_
     return PMIX_ERR_INIT;
   *procs = NULL;
   *count = 0;
-  if (!own_namespace(name))
+  const char* job = own_namespace(name) ? umw_gate->job_name : name;
+  const int ranks = umw_job_size(job);
+  if (ranks <= 0)
     return PMIX_ERR_NOT_FOUND;
-  pmix_proc_t* found = calloc((size_t)umw_gate->ranks, sizeof *found);
+  pmix_proc_t* found = calloc((size_t)ranks, sizeof *found);
   if (!found)
     return PMIX_ERR_NOMEM;
-  for (int rank = 0; rank < umw_gate->ranks; ++rank) {
-    char* host = rank_fact((pmix_rank_t)rank, "umwelt.host");
-    if (host && strcmp(host, node && *node ? node : umw_gate->host_name) == 0)
-      PMIX_LOAD_PROCID(&found[(*count)++], umw_gate->job_name, (pmix_rank_t)rank);
+  for (int rank = 0; rank < ranks; ++rank) {
+    char* host = rank_fact(job, (pmix_rank_t)rank, "umwelt.host");
+    if (host && strcmp(host, node && *node ? node : umw_gate->host_name) == 0) {
+      PMIX_LOAD_PROCID(&found[*count], job, (pmix_rank_t)rank); /* a macro that names its argument more than once */
+      ++*count;
+    }
     free(host);
   }
   if (*count == 0) {

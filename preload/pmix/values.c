@@ -150,5 +150,7 @@ void umw_destruct_value(pmix_value_t* value)
     free(value->data.string);
   else if (is_bytes(value->type))
     free(value->data.bo.bytes);
+  else if (value->type == PMIX_PROC)
+    free(value->data.proc);
   memset(value, 0, sizeof *value);
 }

@@ -17,13 +17,17 @@ UMW_TABLE("Process, signals, loading")
 #include "preload/tables/process.def"
 UMW_TABLE("Files")
 #include "preload/tables/files.def"
+UMW_TABLE("Asynchronous I/O")
+#include "preload/tables/aio.def"
+UMW_TABLE("Descriptors")
+#include "preload/tables/descriptors.def"
 UMW_TABLE("Paths")
 #include "preload/tables/paths.def"
 UMW_TABLE("Sockets and names")
 #include "preload/tables/sockets.def"
 UMW_TABLE("Memory")
 #include "preload/tables/memory.def"
-UMW_TABLE("System V IPC")
+UMW_TABLE("System V IPC and message queues")
 #include "preload/tables/sysv.def"
 UMW_TABLE("Threads")
 #include "preload/tables/threads.def"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The job-wide barrier of the bootstrap service. On a cluster it runs over the launcher's tree of daemons (TCP), not over
+// How long the barrier of the bootstrap service takes. On a cluster it runs over the launcher's tree of daemons (TCP), not over
 // the BXI network, and takes far longer than a Portals acknowledgement: everything a rank had in flight when it entered
 // is over when it leaves, which programs rely on.
 #pragma once
@@ -25,23 +25,11 @@ constexpr sim::SimTime fence_time(std::uint64_t nodes)
   return 2 * hop * (depth + 1);
 }
 
-class Fence
+// Time from PMIx_Spawn until the programs of a job that is started on so many nodes begin: word goes down the tree of daemons, and
+// word that they have started comes back. What a fork and an exec on a node take (about a millisecond) is among it.
+constexpr sim::SimTime spawn_time(std::uint64_t nodes)
 {
-public:
-  explicit Fence(std::size_t ranks) : ranks_(ranks) {}
-
-  // A rank arrives. True: it is the last, the round is complete.
-  bool arrive()
-  {
-    if (++arrived_ < ranks_)
-      return false;
-    arrived_ = 0;
-    return true;
-  }
-
-private:
-  std::size_t ranks_;
-  std::size_t arrived_ = 0;
-};
+  return fence_time(nodes) + 2 * hop;
+}
 
 } // namespace umwelt::bootstrap

@@ -15,6 +15,13 @@ class Keys
 public:
   explicit Keys(std::size_t ranks) : committed_(ranks), pending_(ranks), has_committed_(ranks) {}
 
+  // More ranks take part.
+  void grow(std::size_t ranks)
+  {
+    committed_.resize(ranks);
+    pending_.resize(ranks);
+    has_committed_.resize(ranks);
+  }
   void put(std::size_t rank, std::string key, std::string value) { pending_[rank][std::move(key)] = std::move(value); }
   void commit(std::size_t rank)
   {
@@ -38,10 +45,11 @@ public:
     const auto found = committed_[rank].find(key);
     return found == committed_[rank].end() ? nullptr : &found->second;
   }
-  // The same, of whichever rank has it; the lowest if there are several.
-  [[nodiscard]] const std::string* get_of_any(std::size_t asking, const std::string& key) const
+  // The same, of whichever of these ranks has it; the lowest if there are several.
+  [[nodiscard]] const std::string* get_of_any(std::size_t asking, std::size_t first, std::size_t ranks,
+                                              const std::string& key) const
   {
-    for (std::size_t rank = 0; rank < committed_.size(); ++rank)
+    for (std::size_t rank = first; rank < first + ranks; ++rank)
       if (const std::string* value = get(asking, rank, key))
         return value;
     return nullptr;

@@ -71,6 +71,8 @@ class Spaces
 public:
   explicit Spaces(std::size_t ranks) : pending_(ranks) {}
 
+  // More ranks take part.
+  void grow(std::size_t ranks) { pending_.resize(ranks); }
   // Null if there is none.
   [[nodiscard]] Space* find(const std::string& name)
   {

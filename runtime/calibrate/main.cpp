@@ -3,13 +3,15 @@
 // so that GSL (GPL-3 or later) is linked to nothing else. net_models/calibration/README.md shows an example.
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -24,6 +26,7 @@
 #include "net_models/calibration/plot.h"
 #include "net_models/core/nearest.h"
 #include "runtime/cli/exit_codes.h"
+#include "runtime/observe/result_file.h"
 
 namespace
 {
@@ -286,12 +289,12 @@ void print_comparison(const std::vector<net::Experiment>& experiments, const std
   }
 }
 
-void write_parameters(const Options& options, const net::FitResult& result)
+void write_parameters(const Options& options, const net::FitResult& result, observe::ResultFile& file)
 {
-  std::ofstream file(options.output);
-  file << fmt::format("# Parameters of model {}, fitted by `umwelt calibrate` to:\n", options.model);
+  std::string& text = file.buffer();
+  text += fmt::format("# Parameters of model {}, fitted by `umwelt calibrate` to:\n", options.model);
   for (const std::string& source : options.measurements)
-    file << fmt::format("#   {}\n", source);
+    text += fmt::format("#   {}\n", source);
   for (const auto& [key, value] : result.parameters.values()) {
     std::string remark;
     for (const net::FittedParameter& fitted : result.fitted)
@@ -299,27 +302,30 @@ void write_parameters(const Options& options, const net::FitResult& result)
         remark = fitted.determined == net::FittedParameter::Determined::none
                      ? "  # not determined"
                      : fmt::format("  # {} to {}", fitted.low, fitted.high);
-    file << fmt::format("{} = {}{}\n", key, value.text, remark);
+    text += fmt::format("{} = {}{}\n", key, value.text, remark);
   }
-  file.close();
-  if (!file)
-    throw std::invalid_argument(
-        fmt::format("--output {}: expected a file that can be written. Check the folder.", options.output));
+  file.finish();
 }
 
-void draw_plots(const std::string& folder, const std::vector<net::Experiment>& experiments,
-                const std::vector<Predictor>& predictors)
+void make_folder_of_plots(const std::string& folder)
 {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
     throw std::invalid_argument(fmt::format("--plots {}: expected a folder, got: {}.", folder, error.message()));
+}
+
+void draw_plots(const std::string& folder, const std::vector<net::Experiment>& experiments,
+                const std::vector<Predictor>& predictors)
+{
   for (const net::Experiment& experiment : experiments) {
     net::Figure figure{experiment.benchmark->name, experiment.measured, {}};
     for (const Predictor& predictor : predictors)
       if (const auto found = predictor.series.find(experiment.benchmark); found != predictor.series.end())
         figure.predictions.push_back({predictor.name, found->second});
-    net::draw(figure, fmt::format("{}/{}.svg", folder, experiment.benchmark->name));
+    observe::ResultFile file("--plots", fmt::format("{}/{}.svg", folder, experiment.benchmark->name));
+    file.buffer() += net::draw(figure);
+    file.finish();
   }
 }
 
@@ -354,8 +360,10 @@ int compare(const Options& options)
   if (predictors.empty())
     throw std::invalid_argument("--compare-only: expected predictions, got none. Add --compare NAME:BENCHMARK=FILE.");
   print_comparison(experiments, predictors);
-  if (!options.plots.empty())
+  if (!options.plots.empty()) {
+    make_folder_of_plots(options.plots);
     draw_plots(options.plots, experiments, predictors);
+  }
   return cli::exit_code::ok;
 }
 
@@ -382,6 +390,13 @@ int run(const Options& options)
   problem.starts = options.starts;
   problem.threads = std::max(1U, std::thread::hardware_concurrency());
 
+  // Before what may take minutes.
+  std::unique_ptr<observe::ResultFile> output;
+  if (!options.output.empty())
+    output = std::make_unique<observe::ResultFile>("--output", options.output);
+  if (!options.plots.empty())
+    make_folder_of_plots(options.plots);
+
   const net::FitResult result = net::fit(problem, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
   if (!result.fitted.empty()) {
     print_parameters(result);
@@ -393,8 +408,8 @@ int run(const Options& options)
     model.series[problem.experiments[i].benchmark] = result.predicted[i];
   predictors.insert(predictors.begin(), std::move(model));
   print_errors(options, problem.experiments, predictors);
-  if (!options.output.empty())
-    write_parameters(options, result);
+  if (output)
+    write_parameters(options, result, *output);
   if (!options.plots.empty())
     draw_plots(options.plots, problem.experiments, predictors);
   return cli::exit_code::ok;
@@ -409,7 +424,12 @@ int main(int argc, char** argv)
   describe(app, options);
   try {
     app.parse(argc, argv);
-    return options.compare_only ? compare(options) : run(options);
+    const int code = options.compare_only ? compare(options) : run(options);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::runtime_error(fmt::format("standard output: expected all of it to be written, got: {}. Make room, or "
+                                           "send it elsewhere",
+                                           std::strerror(errno)));
+    return code;
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     return cli::exit_code::ok;

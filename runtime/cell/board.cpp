@@ -66,7 +66,7 @@ bool Doorbell::wait(std::uint32_t seen, std::int64_t nanoseconds)
   return true;
 }
 
-Board::Board(unsigned cells, unsigned ranks) : count_(cells)
+Board::Board(unsigned cells, unsigned ranks) : count_(cells), ranks_(ranks)
 {
   const auto rounded = [](std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; };
   const std::size_t bells = rounded(sizeof(Doorbell));
@@ -78,9 +78,15 @@ Board::Board(unsigned cells, unsigned ranks) : count_(cells)
     throw std::system_error(errno, std::generic_category(), "memory shared with cells");
   auto* next = static_cast<char*>(memory_);
   doorbell_ = new (next) Doorbell{};
-  mailboxes_ = new (next += bells) Mailbox[cells]{};
-  gates_ = new (next += boxes) Gate[ranks]{};
-  slots_ = reinterpret_cast<Slot*>(next + gates); // zero as they are: most are never used
+  // Zero as they are: most of what there is room for is never used.
+  mailboxes_ = reinterpret_cast<Mailbox*>(next += bells);
+  gates_ = reinterpret_cast<Gate*>(next += boxes);
+  slots_ = reinterpret_cast<Slot*>(next + gates);
+}
+
+void Board::clear(unsigned cell)
+{
+  new (&mailboxes_[cell]) Mailbox{};
 }
 
 Board::~Board()

@@ -88,13 +88,14 @@ struct Mailbox {
   std::atomic<std::uint64_t> computing;
   std::atomic<std::uint32_t> urgent;  // slot whose turn is not to wait any longer, plus 1
   std::atomic<std::uint32_t> hurried; // the signal that says so is on its way
-  std::atomic<std::uint32_t> reports; // grows with every report that is complete (Cells::report)
+  std::atomic<std::uint32_t> reports_wanted; // reports that were asked for (Cells::report),
+  std::atomic<std::uint32_t> reports;        // and those that are complete
 };
 
 class Board
 {
 public:
-  // Throws std::system_error.
+  // For so many at the same time, or in all. What is not used takes addresses, no memory. Throws std::system_error.
   Board(unsigned cells, unsigned ranks);
   ~Board();
   Board(const Board&) = delete;
@@ -107,13 +108,17 @@ public:
     return slots_[static_cast<std::size_t>(cell) * slots_per_cell + index];
   }
   [[nodiscard]] umw_gate& gate(unsigned rank) { return gates_[rank].gate; }
+  // A cell is to be another one.
+  void clear(unsigned cell);
   [[nodiscard]] unsigned cells() const { return count_; }
+  [[nodiscard]] unsigned gates() const { return ranks_; }
 
 private:
   struct alignas(64) Gate {
     umw_gate gate;
   };
   unsigned count_;
+  unsigned ranks_;
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
   Doorbell* doorbell_ = nullptr;

@@ -2,6 +2,7 @@
 #include "runtime/cell/cell_process.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "runtime/cell/arguments.h"
 #include "runtime/cli/exit_codes.h"
 #include "runtime/diagnose/backtrace.h"
+#include "runtime/diagnose/fatal.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/world/signals.h"
@@ -63,7 +65,6 @@ void CellProcess::run(const std::vector<Seat>& seats, world::SimTime quantum)
   const world::Signals signals(*this);
   engine::install_handler(Cells::report_signal(), on_report_signal, SA_ONSTACK | SA_RESTART);
   scheduler.on_stall = [this] { return hear(); };
-  cpu().skip();
   begin_slices(quantum);
   for (const Seat& seat : seats) {
     seat.rank->gate.cross = cross;
@@ -143,18 +144,32 @@ void CellProcess::send(world::Thread& thread, std::uint32_t operation, void* arg
 
 void CellProcess::create_thread(world::Thread& creator, umw_args_umw_thread_create& arguments)
 {
-  world::Rank& rank = creator.rank;
-  world::Thread& thread = add_thread(rank);
+  clear_away_ended(creator.rank);
+  world::Thread& thread = add_thread(creator.rank);
   thread.thread_pointer = arguments.thread_pointer;
   thread.kernel_id = arguments.kernel_tid;
   send(creator, UMW_OP_umw_thread_create, &arguments);
   if (arguments.result < 0) {
-    std::erase_if(rank.threads, [&thread](const auto& each) { return each.get() == &thread; });
+    remove_thread(thread);
     return;
   }
   const auto slot = static_cast<unsigned>(cells_.board().slot(index_, creator.slot).result);
   begin(thread, slot, std::max<std::size_t>(arguments.stack_bytes, world::smallest_stack),
         [this, &thread, start = arguments.start, argument = arguments.argument] { live(thread, start, argument); });
+}
+
+// Nobody looks at the main thread's any more either, but its stack is the rank's.
+void CellProcess::clear_away_ended(const world::Rank& rank)
+{
+  for (std::size_t i = rank.threads.size(); i-- > 1;) {
+    const world::Thread& thread = *rank.threads[i];
+    if (thread.fiber == nullptr || thread.fiber->state() != engine::Actor::State::ended) // null: it is being made
+      continue;
+    if (threads_[thread.slot] == &thread)
+      threads_[thread.slot] = nullptr;
+    scheduler.release(*thread.fiber);
+    remove_thread(thread);
+  }
 }
 
 void CellProcess::hand_over(const world::Thread& thread)
@@ -200,7 +215,6 @@ void CellProcess::take_turns(const world::Thread& thread)
     scheduler.yield();
   while (hurried && listen(patience));
   begin_turn(thread);
-  cpu().skip();
   begin_burst(thread);
 }
 
@@ -232,10 +246,11 @@ bool CellProcess::hear_of_one()
 bool CellProcess::listen(std::int64_t nanoseconds)
 {
   const std::uint32_t seen = mailbox_.doorbell.rings();
+  if (report_wanted_ != 0)
+    report(nullptr);
   if (hear_of_one())
     return true;
-  if (mailbox_.doorbell.wait(seen, nanoseconds))
-    cpu().skip(); // the next burst has not lost that time
+  mailbox_.doorbell.wait(seen, nanoseconds);
   return false;
 }
 
@@ -259,27 +274,44 @@ void CellProcess::on_own_fault(int signal, const siginfo_t& information, const u
   world::Thread* thread = running();
   if (thread != nullptr && signal != SIGABRT && signal != SIGPIPE)
     die(*thread, signal, &information, &context); // its arguments were looked at
-  fmt::print(stderr, "umwelt: cell {} failed with signal {} ({}): a bug of Umwelt\n{}", index_, signal,
-             strsignal(signal), diagnose::backtrace_of(context));
-  std::fflush(stderr);
-  _exit(cli::exit_code::failure);
+  std::array<char, 256> text;
+  const auto end =
+      fmt::format_to_n(text.begin(), text.size(), "umwelt: cell {} failed with signal {} ({}): a bug of Umwelt\n",
+                       index_, signal, sigdescr_np(signal));
+  diagnose::write_raw({text.data(), static_cast<std::size_t>(end.out - text.begin())});
+  diagnose::end_with_backtrace(context, cli::exit_code::failure);
 }
 
 void CellProcess::on_report(const ucontext_t& context, bool in_rank)
 {
+  if (in_rank) {
+    report(&context);
+    return;
+  }
+  report_wanted_ = 1;
+  mailbox_.doorbell.ring();
+}
+
+// `interrupted`: where the running thread was; null: no rank runs.
+void CellProcess::report(const ucontext_t* interrupted)
+{
+  report_wanted_ = 0;
+  const std::uint32_t wanted = mailbox_.reports_wanted.load();
+  if (mailbox_.reports.load() == wanted) // it was asked twice for the same
+    return;
   const int file = cells_.report_file(index_);
   std::string text;
   for (const world::Thread* thread : threads_) {
     if (thread == nullptr || thread->fiber->state() == engine::Actor::State::ended)
       continue;
     text += fmt::format("{}\n", thread->slot);
-    if (in_rank && thread == running())
-      text += diagnose::backtrace_of(context);
+    if (interrupted != nullptr && thread == running())
+      text += diagnose::backtrace_of(*interrupted);
     else
       scheduler.visit(*thread->fiber, [&text] { text += diagnose::backtrace_here(); });
   }
   if (ftruncate(file, 0) == 0 && pwrite(file, text.data(), text.size(), 0) >= 0)
-    mailbox_.reports.fetch_add(1);
+    mailbox_.reports.store(wanted);
 }
 
 } // namespace umwelt::cell

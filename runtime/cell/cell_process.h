@@ -38,12 +38,15 @@ public:
   void on_request(int signal, const ucontext_t* context) override;
   void on_hurry() override { mailbox_.hurried.store(0); }
   [[noreturn]] void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) override;
-  // A signal handler: the runtime wants to know where everyone is.
+  // A signal handler: the runtime wants to know where everyone is. If it interrupts this process rather than a rank, which may be in
+  // malloc, the report is made as soon as it listens.
   void on_report(const ucontext_t& context, bool in_rank);
 
 private:
+  void report(const ucontext_t* interrupted);
   void begin(world::Thread& thread, unsigned slot, std::size_t stack_bytes, std::function<void()> body);
   void create_thread(world::Thread& creator, umw_args_umw_thread_create& arguments);
+  void clear_away_ended(const world::Rank& rank);
   void send(world::Thread& thread, std::uint32_t operation, void* arguments);
   void hand_over(const world::Thread& thread);
   void await_turn(const world::Thread& thread);
@@ -61,6 +64,7 @@ private:
   std::vector<world::Thread*> threads_; // by slot
   std::vector<bool> turn_;              // by slot: may go on
   std::uint64_t turns_ = 0;
+  volatile std::sig_atomic_t report_wanted_ = 0;
 };
 
 } // namespace umwelt::cell

@@ -7,10 +7,16 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <numeric>
+#include <stdexcept>
 #include <system_error>
+#include <utility>
 #include <thread>
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -27,7 +33,9 @@ namespace umwelt::cell
 namespace
 {
 
-constexpr std::chrono::seconds patience(2); // for a report
+constexpr std::chrono::seconds patience(10); // for a report
+constexpr unsigned most_late = 128;          // cells at the same time
+constexpr unsigned most_late_ranks = 16'384; // in all
 
 Doorbell* runtimes_doorbell = nullptr;
 volatile std::sig_atomic_t child_ended = 0;
@@ -71,7 +79,8 @@ int Cells::report_signal()
   return SIGRTMAX - 2;
 }
 
-Cells::Cells(unsigned cells, unsigned ranks, unsigned jobs) : board_(cells, ranks), jobs_(jobs), cells_(cells)
+Cells::Cells(unsigned cells, unsigned ranks, unsigned jobs)
+    : board_(cells + most_late, ranks + most_late_ranks), jobs_(jobs), first_late_(cells), cells_(cells)
 {
 }
 
@@ -93,32 +102,97 @@ void Cells::start(const std::function<void(unsigned)>& body, bool share_memory)
   sigaction(SIGCHLD, &action, nullptr);
   ::signal(report_signal(), SIG_IGN); // until a cell can answer
   std::fflush(nullptr);               // or each would write it once more
-  const pid_t runtime = getpid();
   if (share_memory)
     loader::share_high_memory();
-  for (unsigned i = 0; i < count(); ++i) {
-    State& cell = cells_[i];
-    cell.report = memfd_create("umwelt-report", MFD_CLOEXEC);
-    cell.pid = cell.report < 0 ? -1 : fork();
-    if (cell.pid < 0)
-      throw std::system_error(errno, std::generic_category(), fmt::format("cell {} of {}", i, count()));
-    if (cell.pid > 0)
-      continue;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_PTRACER,
-          PR_SET_PTRACER_ANY); // ranks of a node copy from each other (process_vm_readv), in cells side by side
-    if (getppid() != runtime)
-      _exit(0);
-    ::signal(SIGCHLD, SIG_DFL);
-    loader::take_high_memory(i, count());
-    prctl(PR_SET_NAME, fmt::format("umwelt-cell{}", i).c_str());
-    body(i);
-    _exit(0);
-  }
+  for (unsigned i = 0; i < count(); ++i)
+    fork_cell(i, body);
 }
 
-void Cells::reap(State& cell)
+void Cells::fork_cell(unsigned index, const std::function<void(unsigned)>& body)
 {
+  const pid_t runtime = getpid();
+  State& cell = cells_[index];
+  cell.report = memfd_create("umwelt-report", MFD_CLOEXEC);
+  cell.pid = cell.report < 0 ? -1 : fork();
+  if (cell.pid < 0)
+    throw std::system_error(errno, std::generic_category(), fmt::format("cell {} of {}", index, count()));
+  if (cell.pid > 0)
+    return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PTRACER,
+        PR_SET_PTRACER_ANY); // ranks of a node copy from each other (process_vm_readv), in cells side by side
+  if (getppid() != runtime)
+    _exit(0);
+  ::signal(SIGCHLD, SIG_DFL);
+  loader::take_high_memory(index, first_late_);
+  prctl(PR_SET_NAME, fmt::format("umwelt-cell{}", index).c_str());
+  body(index);
+  _exit(0);
+}
+
+unsigned Cells::late_left() const
+{
+  const auto late = static_cast<unsigned>(
+      std::count_if(cells_.begin() + first_late_, cells_.end(), [](const State& cell) { return cell.pid > 0; }));
+  return most_late - late;
+}
+
+unsigned Cells::reserve()
+{
+  for (unsigned i = first_late_; i < count(); ++i)
+    if (cells_[i].pid < 0 && !std::exchange(cells_[i].reserved, true))
+      return i;
+  if (count() == board_.cells())
+    throw std::runtime_error(
+        fmt::format("expected at most {} processes (cells) of ranks that others have started", most_late));
+  cells_.emplace_back().reserved = true;
+  return count() - 1;
+}
+
+void Cells::fork_late(unsigned index, const std::function<void(unsigned)>& body)
+{
+  std::fflush(nullptr);
+  fork_cell(index, body);
+}
+
+void Cells::close_others(unsigned cell, const std::vector<int>& kept) const
+{
+  std::vector<int> open;
+  if (DIR* folder = opendir("/proc/self/fd")) {
+    while (const dirent* entry = readdir(folder))
+      open.push_back(std::atoi(entry->d_name)); // "." and ".." are 0
+    closedir(folder);
+  }
+  for (const int fd : open)
+    if (fd > 2 && fd != cells_[cell].report && fd != loader::high_memory().file &&
+        std::find(kept.begin(), kept.end(), fd) == kept.end() && (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0)
+      close(fd);
+}
+
+void Cells::retire(unsigned index)
+{
+  if (!is_late(index))
+    return;
+  State& cell = cells_[index];
+  kill(cell.pid, SIGKILL);
+  reap(index);
+  close(cell.report);
+  cell = {};
+  std::erase(computing_, index);
+  std::erase_if(held_back_, [index](const Release& release) { return release.cell == index; });
+  board_.clear(index);
+}
+
+rusage Cells::usage() const
+{
+  rusage sum = usage_;
+  sum.ru_maxrss = std::accumulate(peaks_.begin(), peaks_.end(), 0L);
+  return sum;
+}
+
+void Cells::reap(unsigned index)
+{
+  State& cell = cells_[index];
   int status = 0;
   rusage usage{};
   if (wait4(cell.pid, &status, 0, &usage) != cell.pid)
@@ -126,7 +200,8 @@ void Cells::reap(State& cell)
   cell.pid = -1;
   add(usage_.ru_utime, usage.ru_utime);
   add(usage_.ru_stime, usage.ru_stime);
-  usage_.ru_maxrss += usage.ru_maxrss;
+  peaks_.resize(cells_.size());
+  peaks_[index] = std::max(peaks_[index], usage.ru_maxrss);
 }
 
 void Cells::stop()
@@ -134,9 +209,9 @@ void Cells::stop()
   for (const State& cell : cells_)
     if (cell.pid > 0)
       kill(cell.pid, SIGKILL);
-  for (State& cell : cells_)
-    if (cell.pid > 0)
-      reap(cell);
+  for (unsigned i = 0; i < count(); ++i)
+    if (cells_[i].pid > 0)
+      reap(i);
   runtimes_doorbell = nullptr;
 }
 
@@ -149,7 +224,10 @@ std::optional<unsigned> Cells::take_slot(unsigned index)
     board_.slot(index, slot).used = 0;
     return slot;
   }
-  return cell.slots < slots_per_cell ? std::optional(cell.slots++) : std::nullopt;
+  if (cell.slots == slots_per_cell)
+    return std::nullopt;
+  board_.slot(index, cell.slots).used = 0; // of an earlier cell
+  return cell.slots++;
 }
 
 void Cells::release(unsigned cell, unsigned slot, bool urgent)
@@ -250,7 +328,7 @@ std::optional<Cells::Death> Cells::death()
       continue;
     const int status =
         information.si_code == CLD_EXITED ? W_EXITCODE(information.si_status, 0) : W_EXITCODE(0, information.si_status);
-    reap(cells_[i]);
+    reap(i);
     child_ended = 1; // there may be more
     return Death{i, status};
   }
@@ -261,14 +339,15 @@ std::string Cells::report(unsigned index)
 {
   const State& cell = cells_[index];
   Mailbox& shared = board_.mailbox(index);
-  const std::uint32_t before = shared.reports.load();
-  if (cell.pid <= 0 || send_signal(cell.pid, report_signal()) != 0)
-    return {};
+  const std::uint32_t wanted = shared.reports_wanted.fetch_add(1) + 1;
+  constexpr unsigned asked_again =
+      100; // ms: it may have begun to run a rank just before it would have seen that it was asked
   const auto end = std::chrono::steady_clock::now() + patience;
-  while (shared.reports.load() == before) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (std::chrono::steady_clock::now() > end)
+  for (unsigned waited = 0; shared.reports.load() != wanted; ++waited) {
+    if (cell.pid <= 0 || (waited % asked_again == 0 && send_signal(cell.pid, report_signal()) != 0) ||
+        std::chrono::steady_clock::now() > end)
       return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   std::string text;
   std::array<char, 65536> buffer;

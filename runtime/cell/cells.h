@@ -20,7 +20,7 @@ namespace umwelt::cell
 class Cells
 {
 public:
-  // `jobs`: at most so many compute at the same time.
+  // `jobs`: at most so many compute at the same time. There is room for some more cells and ranks than these (fork_late).
   Cells(unsigned cells, unsigned ranks, unsigned jobs);
   ~Cells(); // ends them
   Cells(const Cells&) = delete;
@@ -33,9 +33,21 @@ public:
   // Ends them at once.
   void stop();
 
+  // How many more there can be at the moment, and the number of one. Throws std::runtime_error if there are none.
+  [[nodiscard]] unsigned late_left() const;
+  unsigned reserve();
+  // Forks that one, from the loop of a runtime that carries no rank itself. `body` as above. Throws std::system_error.
+  void fork_late(unsigned cell, const std::function<void(unsigned cell)>& body);
+  // In such a cell: closes what the runtime has opened for itself and for others, all but what reports and memory need, and these.
+  void close_others(unsigned cell, const std::vector<int>& kept) const;
+  // Its ranks have ended: ends it, if it was forked late.
+  void retire(unsigned cell);
+  // Forked late, and not retired.
+  [[nodiscard]] bool is_late(unsigned cell) const { return cell >= first_late_ && cells_[cell].pid > 0; }
+
   [[nodiscard]] Board& board() { return board_; }
   [[nodiscard]] pid_t pid(unsigned cell) const { return cells_[cell].pid; }
-  [[nodiscard]] unsigned count() const { return board_.cells(); }
+  [[nodiscard]] unsigned count() const { return static_cast<unsigned>(cells_.size()); }
 
   // A slot for a new thread of the cell; none: it has as many as it can.
   std::optional<unsigned> take_slot(unsigned cell);
@@ -68,8 +80,8 @@ public:
   std::string report(unsigned cell);
   // Descriptor of the running process that is `fd` in the cell; a negative errno.
   int descriptor_of(unsigned cell, int fd);
-  // Of all cells that have ended.
-  [[nodiscard]] const rusage& usage() const { return usage_; }
+  // Of all cells that have ended; memory of those that came one after the other counts once.
+  [[nodiscard]] rusage usage() const;
 
   // For the cell itself: where reports go, and the signal that asks for one.
   [[nodiscard]] int report_file(unsigned cell) const { return cells_[cell].report; }
@@ -77,6 +89,7 @@ public:
 
 private:
   struct State {
+    bool reserved = false; // for ranks that begin late
     pid_t pid = -1;
     int report = -1;
     unsigned under_way = 0; // threads released and not heard of since
@@ -90,15 +103,18 @@ private:
     unsigned slot;
   };
   void send(const Release& release);
-  void reap(State& cell); // waits for its end
+  void fork_cell(unsigned cell, const std::function<void(unsigned cell)>& body);
+  void reap(unsigned cell); // waits for its end
 
   Board board_;
   unsigned jobs_;
+  unsigned first_late_;
   std::vector<State> cells_;
   std::vector<unsigned> computing_; // cells with threads under way
   std::deque<Release> held_back_;
   std::uint32_t heard_ = 0; // rings of the doorbell
   rusage usage_{};
+  std::vector<long> peaks_; // ru_maxrss, by cell
 };
 
 } // namespace umwelt::cell

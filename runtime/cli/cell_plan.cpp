@@ -52,7 +52,7 @@ private:
   [[nodiscard]] bool needs_cells() const
   {
     return wishes_.ranks_per_cell || (wishes_.parallel && ranks() > 1) || ranks() > room_ ||
-           (!alone_.empty() && ranks() > 1);
+           !alone_.empty(); // one alone may start others (MPI_Comm_spawn)
   }
 
   void check_no_cells() const
@@ -170,7 +170,7 @@ private:
       result_.cells.push_back({rank});
       const std::string note = fmt::format("program {} {}: each of its ranks gets a process (cell) of its own",
                                            program_of(rank).name, program_of(rank).alone);
-      if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
+      if (ranks() > 1 && std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
         result_.notes.push_back(note);
     }
     std::sort(result_.cells.begin(), result_.cells.end()); // by their first ranks, which differ

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which ranks live in the runtime's own process and which in which cell, a process for some of them. A process has room for so many
 // ranks (ranks_that_fit of preflight.h): Linux counts its memory mappings. A program that is not position-independent (ET_EXEC) has its one place in a process, so each of its
-// ranks needs one to itself; so do ranks that are to have the same addresses. Ranks of a node share its memory, so they belong into one
+// ranks needs one to itself, be it the only one, since it may start others; so do ranks that are to have the same addresses. Ranks of a node share its memory, so they belong into one
 // cell as far as that is possible: where they are in several, they have to take turns.
 #pragma once
 

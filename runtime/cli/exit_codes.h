@@ -12,10 +12,11 @@ namespace umwelt::cli
 namespace exit_code
 {
 inline constexpr int ok = 0;
-inline constexpr int usage = 121;    // command line, host file or platform that cannot be used as written
+inline constexpr int usage = 121; // command line, host file, platform or file to write that cannot be used as written
 inline constexpr int deadlock = 122; // no rank can ever go on; the report names what each waits for
 inline constexpr int timeout = 124;  // --timeout ran out
-inline constexpr int failure = 125;  // Umwelt failed: a bug of it, or the machine lacks something (see `umwelt doctor`)
+inline constexpr int failure =
+    125; // Umwelt failed: a bug of it, the machine lacks something (see `umwelt doctor`), or a result is not whole
 inline constexpr int refused =
     126; // the program was found and cannot be run: not executable, wrong machine, static, too many ranks for the memory, ...
 inline constexpr int not_found = 127; // there is no such program

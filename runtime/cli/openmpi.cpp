@@ -139,6 +139,9 @@ constexpr std::pair<std::string_view, std::string_view> component_defaults[] = {
     // without a word.
     {"btl_portals4_eq_recv_size", "32768"},
     {"btl_portals4_recv_md_num", "64"},
+    // Sends and Gets under way, each: beyond 1024, pml ob1 tries again whatever waits whenever it progresses. Both together stay below
+    // btl_portals4_max_pending_ops (8192): a message that waits for room there takes others meanwhile, on the same stack.
+    {"btl_portals4_free_list_max_num", "4000"},
     // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered data from
     // a buffer of random size. Below coll/tuned (30); --mca coll_portals4_priority 100 brings them back.
     {"coll_portals4_priority", "10"},
@@ -203,15 +206,8 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
 
   const auto pml = choices.parameter("pml");
   const bool matching = pml && !pml->starts_with('^') && selects(*pml, "cm"); // the NIC matches messages, not Open MPI
-  if (!pml) {
+  if (!pml)
     set("pml", "ob1");
-    // For programs that ask for MPI_THREAD_MULTIPLE, which btl portals4 does not serve; empty: not set.
-    setup.variables.emplace_back(UMW_THREAD_MULTIPLE_VARIABLE,
-                                 fmt::format("OMPI_MCA_pml=cm{}{}{}",
-                                             choices.parameter("mtl") ? "" : ";OMPI_MCA_mtl=portals4",
-                                             choices.parameter("btl") ? "" : ";OMPI_MCA_btl=portals4,self",
-                                             choices.parameter("osc") ? "" : ";OMPI_MCA_osc="));
-  }
   if (matching) {
     const auto mtl = choices.parameter("mtl");
     if (!mtl)

@@ -179,6 +179,9 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.cores_per_rank = count_of(g, "a number of cores"); }},
   {Group::placement, "oversubscribe", "", "slots are no limit (max_slots and the cores of a node are)", [](S s, G) { s.run.oversubscribe = true; }},
   {Group::placement, "nooversubscribe", "", "slots are a limit (the default)", [](S s, G) { s.run.oversubscribe = false; }},
+  {Group::placement, "universe", "N", "room for so many ranks at a time, with those that the program starts (MPI_Comm_spawn), on as many nodes as so many ranks have; "
+   "MPI_UNIVERSE_SIZE; default: with hosts their slots; else the nodes' cores are the limit",
+   [](S s, G g) { s.run.universe = count_of(g, "a number of ranks"); }},
   {Group::placement, "display-map", "", "show which rank runs where before the start", [](S s, G) { s.run.display_map = true; }},
 
   {Group::environment, "x", "NAME[=VALUE]", "set a variable for the program's ranks, or hand on Umwelt's own", export_variable},
@@ -439,12 +442,30 @@ private:
         throw UsageError(fmt::format("program {}", in_quotes(app.argv.front())), "-np N, as there are several programs",
                          "no number of ranks", "Write: -np N PROGRAM : -np M PROGRAM");
     }
+    check_universe();
     check_trace();
     if (!run.timeout) {
       if (const auto text = state_.environment("MPIEXEC_TIMEOUT"))
         run.timeout = static_cast<unsigned>(
             read_count("MPIEXEC_TIMEOUT (environment)", *text, "a number of seconds", 1, most_ranks));
     }
+  }
+
+  void check_universe()
+  {
+    RunOptions& run = state_.run;
+    if (!run.universe)
+      return;
+    unsigned ranks = 0;
+    for (const AppContext& app : run.programs) {
+      ranks += app.ranks.value_or(run.ranks_per_node.value_or(1));
+      if (!app.hosts.empty())
+        throw UsageError("--universe", "no hosts besides", "--host or --hostfile, whose slots are the room there is",
+                         "Give the hosts more slots (--host NAME:N, slots=N), or leave them out.");
+    }
+    if (*run.universe < ranks)
+      throw UsageError(fmt::format("--universe {}", *run.universe), fmt::format("at least the {} ranks that are started", ranks),
+                       fmt::format("{}", *run.universe), "It counts these and those that they spawn.");
   }
 
   void check_trace()

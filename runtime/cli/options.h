@@ -77,6 +77,7 @@ struct RunOptions {
   unsigned cores_per_rank = 1;   // --cpus-per-rank, --map-by ...:PE=N
   bool bound = true;             // threads of a rank stay on its own cores
   bool oversubscribe = false;
+  std::optional<unsigned> universe; // --universe: ranks at a time, those that are spawned included
   bool display_map = false;
 
   std::vector<Setting> global_mca; // --gmca

@@ -53,6 +53,8 @@ public:
       seat_platform();
     for (unsigned program = 0; program < run_.programs.size(); ++program)
       place_program(program);
+    for (const Seat& seat : seats_)
+      result_.seats.push_back({seat.node, seat.limit, capacity(seat.node)});
     return std::move(result_);
   }
 
@@ -271,6 +273,7 @@ unsigned nodes_wanted(const RunOptions& run)
   }
   if (!hosts.empty())
     return static_cast<unsigned>(hosts.size());
+  ranks = std::max(ranks, run.universe.value_or(0));
   return run.ranks_per_node ? ceiling(ranks, *run.ranks_per_node) : ranks;
 }
 

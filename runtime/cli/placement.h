@@ -27,10 +27,18 @@ struct RankPlace {
   unsigned cores = 1;      // how many it has
 };
 
+// How many ranks a node may take.
+struct NodeSeats {
+  platform::NodeIndex node = 0;
+  unsigned limit = 0;    // by slots, -N and --map-by
+  unsigned capacity = 0; // by its cores
+};
+
 struct Placement {
   std::vector<RankPlace> ranks;       // indexed by rank
   std::vector<std::string> hostnames; // by node: what gethostname() shows there
   std::vector<unsigned> local_sizes;  // by node: ranks on it
+  std::vector<NodeSeats> seats;       // of the nodes that may take ranks, in the order in which they are filled
 };
 
 // How many nodes the platform should have, asked before it is made. Where this depends on the cores of a node (--map-by

@@ -3,8 +3,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <cxxabi.h>
@@ -17,6 +20,14 @@
 #include <unistd.h>
 
 #include "loader/linker.h"
+
+// The executable exports it (runtime/CMakeLists.txt).
+extern "C" [[gnu::noipa, gnu::used, gnu::visibility("default")]] void umw_rank_loaded(int rank, const char* program,
+                                                                                      std::uintptr_t offset);
+void umw_rank_loaded(int rank, const char* program, std::uintptr_t offset)
+{
+  asm volatile("" : : "r"(rank), "r"(program), "r"(offset));
+}
 
 namespace umwelt::diagnose
 {
@@ -119,6 +130,22 @@ void add_rank(const umw_gate& gate, r_debug& debug, const std::string& program_p
 {
   ranks().push_back({&gate, &debug, program_path});
   tell_debuggers(debug);
+  umw_rank_loaded(gate.rank, program_path.c_str(), debug.r_map->l_addr);
+}
+
+Place place_of(std::uintptr_t address)
+{
+  dl_find_object object{};
+  const char* program = "umwelt";
+  bool found = _dl_find_object(reinterpret_cast<void*>(address), &object) == 0;
+  for (auto rank = ranks().begin(); !found && rank != ranks().end(); ++rank) {
+    found = rank->gate->find_object(reinterpret_cast<void*>(address), &object) == 0;
+    program = rank->program_path.c_str();
+  }
+  if (!found)
+    return {"?", address};
+  const char* path = object.dlfo_link_map->l_name;
+  return {*path == '\0' ? program : path, address - object.dlfo_link_map->l_addr};
 }
 
 // Without dladdr: it takes ld.so's lock, which the interrupted rank may hold.
@@ -145,7 +172,14 @@ Symbol symbol_at(std::uintptr_t address)
   result.ours = path == self || path.find("libumwelt-preload") != std::string::npos;
   result.object = path.substr(path.rfind('/') + 1);
   result.offset = relative;
-  search_file(path, relative, result);
+  // Ranks have the same objects, and stand at the same places of them.
+  static std::map<std::pair<std::string, std::uintptr_t>, std::pair<std::string, std::uint64_t>> known;
+  const auto [entry, is_new] = known.try_emplace({path, relative});
+  if (is_new) {
+    search_file(path, relative, result);
+    entry->second = {result.function, result.offset};
+  }
+  std::tie(result.function, result.offset) = entry->second;
   return result;
 }
 

@@ -2,36 +2,135 @@
 // CPU time of short bursts. The time stamp counter is read at both ends (about 10 ns each); the thread's CPU clock, a
 // system call, only for bursts long enough to have been interrupted by the kernel, to take out what the thread did
 // not run.
+//
+// The kernel may take the processor away anywhere, also between the two reads and inside the second. The CPU clock stands still
+// meanwhile, so what it says belongs to a time stamp before it and to one behind it alike: the one before closes what is measured, the one
+// behind opens what comes next, and what was lost in between is in neither. What was lost between two bursts is no matter for
+// the second: whenever that has taken so long that something can have been lost, the CPU clock is read as the burst begins.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "net_models/core/time.h"
 
 namespace umwelt::engine
 {
 
-class BurstMeter
+// `Clocks` has ticks(), the time stamp counter, and cpu_ns(), the calling thread's CPU time.
+template <class Clocks> class MeterOn
 {
 public:
-  BurstMeter(); // measures the counter's frequency, which takes a few milliseconds
+  MeterOn(Clocks clocks, double ps_per_tick)
+      : clocks_(clocks), ps_per_tick_(ps_per_tick),
+        correction_ticks_(static_cast<std::uint64_t>(shortest_preemption / ps_per_tick)),
+        oldest_ticks_(static_cast<std::uint64_t>(oldest_look / ps_per_tick))
+  {
+    look();
+  }
 
   [[nodiscard]] double ps_per_tick() const { return ps_per_tick_; }
   // Bursts beyond this many ticks are corrected.
   [[nodiscard]] std::uint64_t correction_ticks() const { return correction_ticks_; }
-  [[nodiscard]] static std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
 
-  // CPU time of the burst that began at `begin` ticks and ends now.
-  sim::SimTime measure(std::uint64_t begin);
+  // A burst begins now: the ticks to give to measure().
+  std::uint64_t begin()
+  {
+    const std::uint64_t now = clocks_.ticks();
+    if (now - last_end_ > correction_ticks_ || now - opened_ > oldest_ticks_) [[unlikely]] {
+      look();
+      return opened_;
+    }
+    return now;
+  }
 
-  // Time between the last burst and now, whatever the thread did in it, is no matter for correction.
-  void skip();
+  // CPU time of the burst that began at `begin` ticks and ends now. It may have begun later than begin() said: what lies between, and
+  // between bursts, is not the program's.
+  sim::SimTime measure(std::uint64_t begin)
+  {
+    const std::uint64_t end = clocks_.ticks();
+    last_end_ = end;
+    const double burst = picoseconds(end - begin);
+    const Span before = std::exchange(earlier_, {});
+    if (end - begin < correction_ticks_)
+      return static_cast<sim::SimTime>(burst);
+    const Span all = before + close(end);
+    const double away = all.wall - all.cpu;
+    if (away <= margin(all.wall))
+      return static_cast<sim::SimTime>(burst);
+    // Some was lost elsewhere, in pieces too short to be looked at: the burst has its share.
+    const double share = burst * std::max(all.cpu, 0.0) / all.wall;
+    return static_cast<sim::SimTime>(away < burst ? burst - away : share);
+  }
+
+  // What has gone by since `pause`, in the middle of the burst that began at `begin`, is not the program's. Returns what the burst's
+  // begin is to be from now on.
+  std::uint64_t exclude(std::uint64_t begin, std::uint64_t pause)
+  {
+    const std::uint64_t end = clocks_.ticks();
+    if (end - pause < correction_ticks_)
+      return begin + (end - pause);
+    last_end_ = end;
+    const Span before = earlier_;
+    const Span all = before + close(end);
+    const double paused = std::min(picoseconds(end - pause), all.wall);
+    const double away = std::max(all.wall - all.cpu - paused, 0.0); // the rest was lost in the pause
+    earlier_ = {all.wall - paused, all.wall - paused - away};
+    return begin + (opened_ - pause);
+  }
 
 private:
+  static constexpr double shortest_preemption = 20e6; // ps; the kernel's shortest time slice is far above
+  static constexpr double oldest_look = 200e6;        // ps; a thousand times what a look costs
+
+  struct Span { // ps
+    double wall = 0;
+    double cpu = 0;
+    friend Span operator+(Span a, Span b) { return {a.wall + b.wall, a.cpu + b.cpu}; }
+  };
+
+  [[nodiscard]] double picoseconds(std::uint64_t ticks) const { return static_cast<double>(ticks) * ps_per_tick_; }
+  // What reading the clocks costs, and the error of the frequency.
+  [[nodiscard]] static double margin(double wall) { return 2e6 + wall * 1e-4; }
+
+  // From the last look to `end`, which was a moment ago.
+  Span close(std::uint64_t end)
+  {
+    const std::uint64_t ticks = opened_;
+    const std::int64_t cpu = cpu_ns_;
+    look();
+    return {picoseconds(end - ticks), static_cast<double>(cpu_ns_ - cpu) * 1000};
+  }
+  void look()
+  {
+    cpu_ns_ = clocks_.cpu_ns();
+    last_end_ = opened_ = clocks_.ticks();
+  }
+
+  Clocks clocks_;
   double ps_per_tick_;
   std::uint64_t correction_ticks_;
-  std::uint64_t last_ticks_ = 0; // when the CPU clock was last read
-  std::int64_t last_cpu_ns_ = 0; // and what it said
+  std::uint64_t oldest_ticks_;
+  std::uint64_t opened_ = 0; // just after the CPU clock was last read
+  std::int64_t cpu_ns_ = 0;  // and what it said
+  Span earlier_;             // of the burst under way, before that
+  std::uint64_t last_end_ = 0;
+};
+
+struct MachineClocks {
+  [[nodiscard]] static std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
+  [[nodiscard]] static std::int64_t cpu_ns();
+};
+
+class BurstMeter : public MeterOn<MachineClocks>
+{
+public:
+  BurstMeter(); // measures the counter's frequency, which takes a few milliseconds
+
+  [[nodiscard]] static std::uint64_t ticks() { return MachineClocks::ticks(); }
+  // CPU time of the calling thread, ps.
+  [[nodiscard]] static sim::SimTime cpu() { return MachineClocks::cpu_ns() * sim::nanosecond; }
 };
 
 } // namespace umwelt::engine

@@ -15,9 +15,8 @@ namespace umwelt::engine
 namespace context = boost::context::detail;
 
 Actor::Actor(Scheduler& scheduler, std::string name, std::uint64_t number, std::function<void()> body,
-             std::size_t stack_bytes)
-    : scheduler_(scheduler), name_(std::move(name)), number_(number), body_(std::move(body)),
-      stack_(std::make_unique<Stack>(stack_bytes))
+             std::unique_ptr<Stack> stack)
+    : scheduler_(scheduler), name_(std::move(name)), number_(number), body_(std::move(body)), stack_(std::move(stack))
 {
   context_ = context::make_fcontext(stack_->top(), stack_->size(), &Scheduler::entry);
 }
@@ -35,10 +34,35 @@ Actor& Scheduler::spawn(std::string name, std::function<void()> body, std::size_
       ended->stack_->discard();
     else
       left_behind_.push_back(ended);
-  actors_.push_back(std::make_unique<Actor>(*this, std::move(name), actors_.size(), std::move(body), stack_bytes));
+  actors_.push_back(
+      std::make_unique<Actor>(*this, std::move(name), spawned_++, std::move(body), take_stack(stack_bytes)));
   ready_.push_back(actors_.back().get());
   ++alive_;
   return *actors_.back();
+}
+
+std::unique_ptr<Stack> Scheduler::take_stack(std::size_t bytes)
+{
+  for (auto& idle : idle_stacks_)
+    if (idle->fits(bytes)) {
+      std::swap(idle, idle_stacks_.back());
+      std::unique_ptr<Stack> stack = std::move(idle_stacks_.back());
+      idle_stacks_.pop_back();
+      return stack;
+    }
+  return std::make_unique<Stack>(bytes);
+}
+
+void Scheduler::release(Actor& actor)
+{
+  constexpr std::size_t most_idle = 64; // address space is all that they cost
+  assert(actor.state_ == Actor::State::ended && &actor != current_);
+  std::erase(left_behind_, &actor);
+  if (idle_stacks_.size() < most_idle) {
+    actor.stack_->discard();
+    idle_stacks_.push_back(std::move(actor.stack_));
+  }
+  std::erase_if(actors_, [&actor](const auto& each) { return each.get() == &actor; });
 }
 
 // Travels with a jump: where to keep the context of the side that is left, and whom the jump is for.
@@ -172,14 +196,16 @@ bool Scheduler::block_in_background(SimTime deadline)
   return woken;
 }
 
-bool Scheduler::wake_background()
+bool Scheduler::wake_background(const std::function<bool(const Actor&)>& which)
 {
-  if (background_.empty())
+  const auto first = std::find_if(background_.begin(), background_.end(),
+                                  [&which](const auto& entry) { return !which || which(*entry.second); });
+  if (first == background_.end())
     return false;
-  const auto [deadline, actor] = *background_.begin();
-  background_.erase(background_.begin());
+  const auto [deadline, actor] = *first;
+  background_.erase(first);
   actor->background_deadline_ = sim::never;
-  if (deadline > now())
+  if (deadline != sim::never && deadline > now()) // without one it only looks again
     timeline_.advance_to(deadline);
   wake(*actor);
   actor->timed_out_ = true;

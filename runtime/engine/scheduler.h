@@ -36,7 +36,7 @@ public:
   enum class State : std::uint8_t { ready, running, blocked, ended };
 
   Actor(Scheduler& scheduler, std::string name, std::uint64_t number, std::function<void()> body,
-        std::size_t stack_bytes);
+        std::unique_ptr<Stack> stack);
   Actor(const Actor&) = delete;
   Actor& operator=(const Actor&) = delete;
 
@@ -44,6 +44,9 @@ public:
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] SimTime blocked_since() const { return blocked_since_; } // meaningful while blocked
   [[nodiscard]] const Stack& stack() const { return *stack_; }
+  // While blocked: the timeline, or time itself if nothing else is due, wakes it at a date.
+  [[nodiscard]] bool has_deadline() const { return timeout_.pending() || background_deadline_ != sim::never; }
+  [[nodiscard]] bool on_timeline() const { return timeout_.pending(); }
   // Whether it has been blocked since the last call.
   bool take_waited() { return std::exchange(waited_, false); }
 
@@ -89,6 +92,8 @@ public:
 
   // Creates an actor; it starts at the present date, after those already ready.
   Actor& spawn(std::string name, std::function<void()> body, std::size_t stack_bytes);
+  // An actor that has ended is no longer known to anybody; its stack serves the next one of that size.
+  void release(Actor& actor);
 
   // Runs until every actor has ended or stop() was called. Called on the main stack.
   void run();
@@ -118,8 +123,8 @@ public:
 
   // Ends another actor where it stands; its stack is abandoned.
   void kill(Actor& actor);
-  // Moves time on to the earliest background deadline and wakes its actor. False: there is none.
-  bool wake_background();
+  // Moves time on to the earliest background deadline of those `which` accepts (null: all) and wakes its actor. False: there is none.
+  bool wake_background(const std::function<bool(const Actor&)>& which = nullptr);
 
   // Runs `errand` once on the stack of a blocked actor, at once, and comes back (backtraces of suspended threads).
   void visit(Actor& actor, const std::function<void()>& errand);
@@ -137,6 +142,8 @@ public:
   std::function<bool()> external_pending;
   std::function<bool(SimTime limit)> advance_external;
 
+  // Something outside of the timeline is under way (Model::has_external).
+  [[nodiscard]] bool outside_work() const { return external_pending && external_pending(); }
   [[nodiscard]] const std::vector<std::unique_ptr<Actor>>& actors() const { return actors_; }
   [[nodiscard]] std::uint64_t switches() const { return switches_; }
 
@@ -152,10 +159,13 @@ private:
   Actor* pick();           // next actor to run; null: back to the main loop
   void leave(Actor* self); // the current actor cannot go on: run others
   void jump(Actor* from, Actor* to);
-  [[nodiscard]] bool outside_work() const { return external_pending && external_pending(); }
+
+  std::unique_ptr<Stack> take_stack(std::size_t bytes);
 
   sim::Timeline& timeline_;
   std::vector<std::unique_ptr<Actor>> actors_;
+  std::uint64_t spawned_ = 0;
+  std::vector<std::unique_ptr<Stack>> idle_stacks_; // of released actors; without memory
   std::deque<Actor*> ready_;
   std::set<std::pair<SimTime, Actor*>, EarlierDeadline> background_;
   Actor* current_ = nullptr;

@@ -14,9 +14,14 @@ namespace umwelt::engine
 namespace
 {
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
 
-Stack::Stack(std::size_t bytes) : size_((bytes + page - 1) / page * page)
+std::size_t whole_pages(std::size_t bytes)
+{
+  return (bytes + page - 1) / page * page;
+}
+} // namespace
+
+Stack::Stack(std::size_t bytes) : size_(whole_pages(bytes))
 {
   void* memory = mmap(nullptr, size_ + page, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -34,8 +39,14 @@ Stack::~Stack()
   munmap(base_, size_ + page);
 }
 
+bool Stack::fits(std::size_t bytes) const
+{
+  return size_ == whole_pages(bytes);
+}
+
 void Stack::discard()
 {
+  ASAN_UNPOISON_MEMORY_REGION(base_, size_ + page);
   madvise(base_ + page, size_, MADV_DONTNEED);
 }
 

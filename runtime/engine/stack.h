@@ -18,6 +18,8 @@ public:
 
   [[nodiscard]] void* top() const { return top_; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  // Whether it is what a new one of so many bytes would be.
+  [[nodiscard]] bool fits(std::size_t bytes) const;
   // Gives the memory back: nothing runs on it any more.
   void discard();
   // True for an address in the guard page: the thread has used up its stack.

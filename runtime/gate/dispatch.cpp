@@ -6,6 +6,7 @@
 
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/services.h"
+#include "runtime/job/interruptions.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 #include "runtime/job/standard_output.h"
@@ -47,7 +48,8 @@ using job::Rank;
 struct Operation {
   const char* name;
   void (*serve)(Rank& rank, void* arguments);
-  bool progress; // does something, rather than looking or waiting
+  bool acts;     // does something, rather than looking or waiting,
+  bool progress; // namely what others may wait for
   bool looks;    // only looks, and is asked again at once if there was nothing
   bool ahead;    // may be served ahead of the timeline
   bool starts;   // a step of the start of a rank, before which the others are to take theirs
@@ -102,6 +104,7 @@ constexpr bool belongs_to_start(std::uint32_t operation)
 {
   switch (operation) {
   case UMW_OP_umw_started:
+  case UMW_OP_umw_exec_done:
   case UMW_OP_umw_joined:
   case UMW_OP_umw_left:
   case UMW_OP_umw_key_put:
@@ -130,6 +133,7 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_umw_thread_wait:
   case UMW_OP_umw_object_wait:
   case UMW_OP_umw_sem_operate:
+  case UMW_OP_umw_file_lock:
   case UMW_OP_umw_msg_send:
   case UMW_OP_umw_msg_receive:
   case UMW_OP_umw_condition_wait:
@@ -137,6 +141,24 @@ constexpr bool only_looks_or_waits(std::uint32_t operation)
   case UMW_OP_umw_descriptor_wait:
   case UMW_OP_umw_pmi_wait:
   case UMW_OP_umw_signal_wait:
+    return true;
+  default:
+    return false;
+  }
+}
+
+// Others get nowhere by these alone: whoever a wake-up is for says so when it goes on (umw_gate::got_on, Futexes::wake).
+constexpr bool may_be_in_vain(std::uint32_t operation)
+{
+  switch (operation) {
+  case UMW_OP_umw_sleep:
+  case UMW_OP_umw_thread_wake:
+  case UMW_OP_umw_futex:
+  case UMW_OP_umw_signal_mask:
+  case UMW_OP_umw_signal_pending:
+  case UMW_OP_umw_timer_get:
+  case UMW_OP_umw_affinity_get:
+  case UMW_OP_umw_node_file:
     return true;
   default:
     return false;
@@ -155,6 +177,7 @@ constexpr bool changes_queues(std::uint32_t operation)
   {#name,                                                                                                              \
    serve_##name,                                                                                                       \
    !only_looks_or_waits(UMW_OP_##name),                                                                                \
+   !only_looks_or_waits(UMW_OP_##name) && !may_be_in_vain(UMW_OP_##name),                                              \
    only_looks(UMW_OP_##name),                                                                                          \
    served_ahead(UMW_OP_##name),                                                                                        \
    belongs_to_start(UMW_OP_##name)},
@@ -202,6 +225,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
     rank.set_last_call(called.name);
     ++rank.statistics.crossings;
   } else {
+    job::count_interruption(rank);
     rank.set_last_call(called.looks ? "a loop that waits for memory to change" : "its own code");
   }
   if (std::exchange(rank.gate.got_on, 0U) != 0) {
@@ -210,15 +234,20 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
       thread.poll.empty = 0; // a message without a call (preload/node_memory.c)
     rank.job.polling().progress();
   }
+  if (rank.gate.line_open != 0 || rank.job.output().keeps_lines(rank.carrier)) [[unlikely]]
+    rank.job.output().burst_ended(rank.carrier, rank.index); // before others may run
   rank.enter(called.looks, called.ahead, measured);
-  if (called.progress) {
+  if (called.acts) {
     thread.poll.idle = false;
     thread.poll.acted = true;
-    rank.job.polling().progress();
+    if (called.progress)
+      rank.job.polling().progress();
+    else
+      rank.job.polling().acted(thread.poll);
     if (changes_queues(operation))
       ++rank.gate.activity;
   }
-  if (!rank.memory_peers.empty() && called.progress && operation != UMW_OP_umw_memory_copy)
+  if (!rank.memory_peers.empty() && called.acts && operation != UMW_OP_umw_memory_copy)
     rank.job.shared_memory().may_have_written(rank, 0);
   if (rank.output->collects())
     rank.output->pass_on(false);

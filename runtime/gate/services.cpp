@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "preload/gate/time_units.h"
+#include "runtime/bootstrap/namespaces.h"
 #include "runtime/job/job.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/rank.h"
@@ -29,7 +32,7 @@ namespace
 
 SimTime deadline(const Rank& rank, std::int64_t duration)
 {
-  return duration < 0 ? sim::never : rank.job.scheduler().now() + duration;
+  return duration < 0 ? sim::never : umw_date_after(rank.job.scheduler().now(), duration);
 }
 
 // One of the others may wait for a key.
@@ -37,6 +40,13 @@ void call_all(const Rank& rank)
 {
   for (const auto& other : rank.job.ranks())
     other->notify_all();
+}
+
+// The program has got somewhere by the call. What it polled for in vain before says nothing of what it polls for now: MPI libraries
+// take several looks at their network for each step of what they have under way.
+void got_on(Rank& rank)
+{
+  rank.job.polling().productive(rank);
 }
 
 // A client of PMI asks its launcher and gets an answer.
@@ -54,6 +64,12 @@ std::int64_t copied(const std::string* value, void* buffer, std::uint64_t capaci
   return static_cast<std::int64_t>(value->size());
 }
 
+// Of that name; none: the rank's own. Null: there is none.
+const bootstrap::Namespace* job_of(const Rank& rank, const char* name)
+{
+  return *name == '\0' ? rank.facts->space : rank.job.namespaces().find(name);
+}
+
 static_assert(bootstrap::kvs_name_max == UMW_PMI_NAME_MAX && bootstrap::key_max == UMW_PMI_KEY_MAX &&
               bootstrap::value_max == UMW_PMI_VALUE_MAX);
 
@@ -69,12 +85,17 @@ std::int64_t umw_sleep(Rank& rank, std::int64_t duration)
 {
   rank.leave_standing();
   engine::Scheduler& scheduler = rank.job.scheduler();
-  const SimTime until = scheduler.now() + duration;
-  const job::Thread& thread = rank.running();
-  while (!rank.signal_due(thread) && scheduler.now() < until)
-    if (!scheduler.pass(until - scheduler.now()))
+  const SimTime begin = scheduler.now();
+  const SimTime until = umw_date_after(begin, duration);
+  job::Thread& thread = rank.running();
+  thread.sleeps = true;
+  while (!rank.signal_due(thread) && !thread.cancelled && scheduler.now() < until)
+    if (until == sim::never || !scheduler.pass(until - scheduler.now()))
       scheduler.block(until);
-  return std::max<SimTime>(until - scheduler.now(), 0);
+  thread.sleeps = thread.cancelled = false;
+  if (scheduler.now() >= until)
+    rank.job.timed_out(thread);
+  return std::max<SimTime>(duration - (scheduler.now() - begin), 0);
 }
 
 int umw_yield(Rank& rank, int)
@@ -105,6 +126,27 @@ int umw_exit(Rank& rank, int status, int kind, const char* message)
   default:
     rank.job.exited(rank, status);
   }
+}
+
+int umw_exec_find(Rank&, const char*, const void*, const void*)
+{
+  return -ENOSYS; // answered where the rank is carried, as umw_exec
+}
+
+int umw_exec(Rank&, int)
+{
+  return -ENOSYS;
+}
+
+int umw_exec_allowed(Rank& rank, int)
+{
+  return rank.job.may_change_program(rank);
+}
+
+int umw_exec_done(Rank& rank, const void* text, std::uint64_t size)
+{
+  rank.job.changed_program(rank, world::ProgramChange::unpack({static_cast<const char*>(text), size}));
+  return 0;
 }
 
 int umw_die(Rank&, int, const void*, const void*)
@@ -144,6 +186,21 @@ int umw_burst_paused(Rank&, int)
   return -ENOSYS; // world::Carrier::call() has answered
 }
 
+int umw_pause_was_long(Rank&, std::uint64_t)
+{
+  return -ENOSYS; // likewise
+}
+
+int umw_original_code(Rank&, int)
+{
+  return -ENOSYS; // likewise
+}
+
+std::uint64_t umw_stack_top(Rank&, int)
+{
+  return 0; // likewise
+}
+
 int umw_file_mask(Rank&, int)
 {
   return -ENOSYS; // as below
@@ -179,14 +236,18 @@ int umw_key_commit(Rank& rank, int)
   return 0;
 }
 
-std::int64_t umw_key_get(Rank& rank, int whose, const char* key, void* buffer, std::uint64_t capacity, int wait)
+std::int64_t umw_key_get(Rank& rank, const char* job, int whose, const char* key, void* buffer, std::uint64_t capacity,
+                         int wait)
 {
   const auto asking = static_cast<std::size_t>(rank.index);
-  const auto asked = static_cast<std::size_t>(whose);
-  if (whose == -1)
-    return copied(rank.job.keys().get_of_any(asking, key), buffer, capacity);
-  if (whose < 0 || asked >= rank.job.ranks().size())
+  const bootstrap::Namespace* space = job_of(rank, job);
+  if (space == nullptr)
     return -ENOENT;
+  if (whose == -1)
+    return copied(rank.job.keys().get_of_any(asking, space->first, space->size, key), buffer, capacity);
+  if (whose < 0 || static_cast<std::size_t>(whose) >= space->size)
+    return -ENOENT;
+  const std::size_t asked = space->first + static_cast<std::size_t>(whose);
   const std::string* value = rank.job.keys().get(asking, asked, key);
   while (value == nullptr && wait != 0 && rank.job.ranks()[asked]->phase != Rank::Phase::ended &&
          !rank.job.keys().committed(asked)) {
@@ -194,6 +255,89 @@ std::int64_t umw_key_get(Rank& rank, int whose, const char* key, void* buffer, s
     value = rank.job.keys().get(asking, asked, key);
   }
   return copied(value, buffer, capacity);
+}
+
+int umw_job_size(Rank& rank, const char* job)
+{
+  const bootstrap::Namespace* space = job_of(rank, job);
+  return space == nullptr ? -ENOENT : static_cast<int>(space->size);
+}
+
+int umw_meet(Rank& rank, const void* members, std::uint64_t bytes)
+{
+  const std::span runs(static_cast<const umw_members*>(members), bytes / sizeof(umw_members));
+  std::vector<std::size_t> ranks;
+  for (const umw_members& run : runs) {
+    const bootstrap::Namespace* space = job_of(rank, run.job);
+    if (space == nullptr)
+      return -ENOENT;
+    const auto first = static_cast<std::size_t>(run.first);
+    const std::size_t count = run.count == 0 ? space->size : static_cast<std::size_t>(run.count);
+    if (run.first < 0 || run.count < 0 || first + count > space->size)
+      return -EINVAL;
+    for (std::size_t i = 0; i < count; ++i)
+      ranks.push_back(space->first + first + i);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  if (!std::binary_search(ranks.begin(), ranks.end(), static_cast<std::size_t>(rank.index)))
+    return -EINVAL;
+  rank.job.meet(rank, ranks);
+  got_on(rank);
+  return 0;
+}
+
+int umw_publish(Rank& rank, const char* key, const void* data, std::uint64_t size, int how)
+{
+  pass_request(rank);
+  rank.job.published().add({key, std::string(static_cast<const char*>(data), size),
+                            static_cast<std::size_t>(rank.index), rank.facts->space->number,
+                            (how & UMW_PUBLISH_ONCE) != 0, (how & UMW_PUBLISH_IN_JOB) != 0});
+  call_all(rank);
+  got_on(rank);
+  return 0;
+}
+
+std::int64_t umw_lookup(Rank& rank, const char* key, void* buffer, std::uint64_t capacity, std::int64_t duration,
+                        umw_members* owner)
+{
+  pass_request(rank);
+  const SimTime until = deadline(rank, duration);
+  bootstrap::Published& published = rank.job.published();
+  const bootstrap::Publication* found = published.find(key, rank.facts->space->number);
+  if (found == nullptr && duration != 0)
+    rank.set_last_call("PMIx_Lookup");
+  while (found == nullptr && duration != 0) {
+    if (rank.job.scheduler().now() >= until)
+      return -ETIMEDOUT;
+    rank.wait_in_background(until); // who is to publish it may have to be let round first (Polling::another_round)
+    rank.act_on_signals();
+    found = published.find(key, rank.facts->space->number);
+  }
+  got_on(rank);
+  const std::int64_t size = copied(found != nullptr ? &found->value : nullptr, buffer, capacity);
+  if (found == nullptr || static_cast<std::uint64_t>(size) > capacity)
+    return size;
+  const Rank& publisher = *rank.job.ranks()[found->owner];
+  std::memcpy(owner->job, publisher.gate.job_name, sizeof owner->job);
+  owner->first = publisher.number;
+  owner->count = 1;
+  published.read(*found);
+  return size;
+}
+
+int umw_unpublish(Rank& rank, const char* key, int how)
+{
+  pass_request(rank);
+  rank.job.published().remove(key, static_cast<std::size_t>(rank.index), (how & UMW_PUBLISH_IN_JOB) != 0);
+  return 0;
+}
+
+std::int64_t umw_spawn(Rank& rank, const void* request, std::uint64_t bytes, void* buffer, std::uint64_t capacity)
+{
+  std::string name;
+  const int status = rank.job.spawn(rank, {static_cast<const char*>(request), bytes}, name);
+  return status < 0 ? status : copied(&name, buffer, capacity);
 }
 
 int umw_space_create(Rank& rank, const char* space)
@@ -311,21 +455,35 @@ int umw_thread_end(Rank& rank, int)
   rank.job.end_thread(rank);
 }
 
-int umw_thread_join(Rank& rank, std::uint64_t thread)
+int umw_thread_join(Rank& rank, std::uint64_t thread, int wait)
 {
-  rank.job.join_thread(rank, thread);
-  return 0;
+  return rank.job.join_thread(rank, thread, wait != 0) ? 0 : -EBUSY;
 }
 
-int umw_thread_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
+int umw_thread_wait(Rank& rank, std::uint64_t seen, std::int64_t duration, std::uint64_t place, std::uint64_t self)
 {
   if (rank.gate.wakes != seen || rank.signal_due(rank.running())) // while this thread's own burst was being charged
     return 0;
-  return rank.wait(deadline(rank, duration)) ? 0 : 1;
+  return rank.wait_at(place, self, deadline(rank, duration)) ? 0 : 1;
 }
 
-int umw_thread_wake(Rank& rank, int)
+int umw_thread_wake(Rank& rank, std::uint64_t place, std::uint32_t most)
 {
+  if (place != 0)
+    rank.notify_at(place, most);
+  else
+    rank.notify_all();
+  return 0;
+}
+
+int umw_thread_cancel(Rank& rank, int tid)
+{
+  job::Thread* thread = rank.job.find_thread(rank, tid);
+  if (thread == nullptr)
+    return -ESRCH;
+  thread->cancelled = true;
+  if (thread->sleeps)
+    rank.job.scheduler().wake(*thread->actor);
   rank.notify_all();
   return 0;
 }
@@ -353,7 +511,9 @@ int umw_descriptor_wait(Rank& rank, std::uint64_t seen, std::int64_t duration)
   job::Thread& thread = rank.running();
   const std::uint64_t changed = rank.changed;
   rank.falls_asleep(thread);
+  thread.at_descriptors = true;
   const bool woken = rank.wait_in_background(deadline(rank, duration));
+  thread.at_descriptors = false;
   rank.wakes_up(thread);
   if (rank.changed != changed)
     thread.poll.empty = 0;
@@ -449,7 +609,7 @@ int umw_signal_send(Rank& rank, int pid, int tid, int number, int code, std::uin
   information.si_code = code;
   information.si_pid = rank.gate.pid;
   information.si_uid = getuid();
-  if (code == SI_QUEUE)
+  if (code != SI_USER && code != SI_TKILL)
     information.si_value.sival_ptr = reinterpret_cast<void*>(value);
   target.send_signal(information, thread);
   return 0;
@@ -510,7 +670,7 @@ int umw_signal_wait(Rank& rank, std::uint64_t wanted, std::int64_t duration, voi
   job::Thread& thread = rank.running();
   siginfo_t taken{};
   int number = rank.take_signal(wanted, taken);
-  if (number == 0 && duration != 0 && !rank.signal_due(thread)) {
+  if (number == 0 && duration != 0 && !rank.signal_due(thread) && !std::exchange(thread.cancelled, false)) {
     thread.waits_for = wanted;
     rank.wait(deadline(rank, duration));
     thread.waits_for = 0;

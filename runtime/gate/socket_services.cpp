@@ -13,42 +13,26 @@ namespace umwelt::gate::services
 {
 
 using job::Rank;
-using sockets::Address;
-
-namespace
-{
-
-Address address(std::uint32_t host, int port)
-{
-  return {host, static_cast<std::uint16_t>(port)};
-}
-
-} // namespace
 
 int umw_node_wake(Rank& rank, int)
 {
-  for (const auto& other : rank.job.ranks())
-    if (other->node == rank.node && other.get() != &rank) {
-      ++other->gate.wakes;
-      other->memory_changed();
-      job::Polling::changed(*other);
-      other->notify_all();
-    }
+  rank.job.wake_peers(rank);
   return 0;
 }
 
-int umw_socket_create(Rank& rank, int datagram, int fd)
+int umw_socket_create(Rank& rank, int datagram, int v6, int fd)
 {
   const int own = rank.job.descriptor_of(rank, fd);
   if (own < 0)
     return own;
   return rank.job.sockets().create(static_cast<std::uint32_t>(rank.index), rank.node,
-                                   datagram != 0 ? sockets::Type::datagram : sockets::Type::stream, own);
+                                   datagram != 0 ? sockets::Type::datagram : sockets::Type::stream,
+                                   v6 != 0 ? sockets::Family::v6 : sockets::Family::v4, own);
 }
 
-int umw_socket_bind(Rank& rank, int number, std::uint32_t host, int port)
+int umw_socket_bind(Rank& rank, int number, const umw_address* address)
 {
-  return rank.job.sockets().bind(number, address(host, port));
+  return rank.job.sockets().bind(number, sockets::address_from(*address));
 }
 
 int umw_socket_reuse(Rank& rank, int number, int yes)
@@ -56,14 +40,30 @@ int umw_socket_reuse(Rank& rank, int number, int yes)
   return rank.job.sockets().set_reuse(number, yes != 0);
 }
 
+int umw_socket_only_v6(Rank& rank, int number, int yes)
+{
+  return rank.job.sockets().set_only_v6(number, yes != 0);
+}
+
 int umw_socket_listen(Rank& rank, int number, int backlog)
 {
   return rank.job.sockets().listen(number, backlog);
 }
 
-int umw_socket_connect(Rank& rank, int number, std::uint32_t host, int port, std::uint64_t filled)
+int umw_socket_connect(Rank& rank, int number, const umw_address* address, std::uint64_t filled)
 {
-  return rank.job.sockets().connect(number, address(host, port), filled);
+  return rank.job.sockets().connect(number, sockets::address_from(*address), filled);
+}
+
+int umw_socket_renew(Rank& rank, int number, int fd)
+{
+  const int own = rank.job.descriptor_of(rank, fd);
+  return own < 0 ? own : rank.job.sockets().renew(number, own);
+}
+
+int umw_socket_disconnect(Rank& rank, int number)
+{
+  return rank.job.sockets().disconnect(number);
 }
 
 int umw_socket_accept(Rank& rank, int number, int fd)
@@ -87,13 +87,12 @@ int umw_socket_error(Rank& rank, int number)
   return rank.job.sockets().take_error(number);
 }
 
-int umw_socket_name(Rank& rank, int number, int peer, std::uint32_t* host, int* port)
+int umw_socket_name(Rank& rank, int number, int peer, umw_address* address)
 {
   const auto found = peer != 0 ? rank.job.sockets().peer_address(number) : rank.job.sockets().own_address(number);
   if (!found)
     return -ENOTCONN;
-  *host = found->host;
-  *port = found->port;
+  *address = sockets::to_gate(*found);
   return 0;
 }
 

@@ -45,7 +45,9 @@ const char* variable(const Environment& environment, std::string_view name)
 LauncherFacts launcher_facts(const cli::Placement& placement, std::size_t rank)
 {
   const cli::RankPlace& place = placement.ranks[rank];
-  return {rank,
+  return {job_name,
+          placement.ranks.size(),
+          rank,
           placement.ranks.size(),
           place.local_rank,
           placement.local_sizes[place.node],
@@ -63,7 +65,7 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
   const auto set = [&environment](std::string_view name, const auto& value) {
     set_variable(environment, name, fmt::format("{}", value));
   };
-  set("PMIX_NAMESPACE", job_name);
+  set("PMIX_NAMESPACE", facts.job);
   set("PMIX_RANK", facts.rank);
   set("SLURM_JOBID", 1);
   set("SLURM_STEP_ID", 0);
@@ -77,7 +79,7 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
   set("OMPI_COMM_WORLD_LOCAL_RANK", facts.local_rank);
   set("OMPI_COMM_WORLD_LOCAL_SIZE", facts.local_ranks);
   set("OMPI_COMM_WORLD_NODE_RANK", facts.local_rank);
-  set("OMPI_UNIVERSE_SIZE", facts.ranks);
+  set("OMPI_UNIVERSE_SIZE", facts.universe);
   set("HOSTNAME", facts.host_name);
   // OpenMP libraries look at memory for a while before they sleep. Here that takes time and tells nothing; where system calls
   // cannot be dispatched, a sleeping libgomp would stop everything, so it had better not.

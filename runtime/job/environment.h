@@ -21,6 +21,8 @@ void unset_variable(Environment& environment, std::string_view name);
 // a daemon otherwise), and the variables mpirun sets for scripts.
 inline constexpr const char* job_name = "umwelt";
 struct LauncherFacts {
+  std::string job = job_name;
+  std::size_t universe = 1; // ranks there is room for
   std::size_t rank = 0, ranks = 1;
   unsigned local_rank = 0, local_ranks = 1;
   std::string host_name;

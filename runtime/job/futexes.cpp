@@ -6,6 +6,7 @@
 
 #include <linux/futex.h>
 
+#include "preload/gate/time_units.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 #include "runtime/portals/process.h"
@@ -16,27 +17,13 @@ namespace umwelt::job
 namespace
 {
 
-bool valid(const timespec& t)
-{
-  return t.tv_sec >= 0 && t.tv_nsec >= 0 && t.tv_nsec < 1'000'000'000;
-}
-
-SimTime duration(const timespec& t)
-{
-  constexpr std::int64_t longest = sim::never / 4;
-  if (t.tv_sec >= longest / sim::second)
-    return longest;
-  return t.tv_sec * sim::second + t.tv_nsec * sim::nanosecond;
-}
-
 // Date on the simulation's clock of an absolute time that the rank gives.
 SimTime date(const Rank& rank, const timespec& t, bool realtime)
 {
   const umw_clock& clock = rank.gate.clock;
   const std::int64_t origin = realtime ? clock.realtime_origin_ns : clock.uptime_origin_ns;
-  if (t.tv_sec - origin / 1'000'000'000 >= sim::never / 4 / sim::second)
-    return sim::never;
-  return (t.tv_sec * 1'000'000'000 + t.tv_nsec - origin) * sim::nanosecond;
+  const timespec begin{origin / 1'000'000'000, origin % 1'000'000'000};
+  return umw_date_after(0, umw_ps_between(&begin, &t));
 }
 
 // A word in the memory of a rank. False: there is no such memory.
@@ -70,11 +57,12 @@ std::int64_t Futexes::call(Thread& thread, std::uint32_t* word, int operation, s
     timespec timeout{};
     if (!thread.rank.portals->memory().read(&timeout, reinterpret_cast<const void*>(fourth), sizeof timeout))
       return -EFAULT;
-    if (!valid(timeout))
+    if (!umw_is_time(&timeout))
       return -EINVAL;
     const SimTime now = thread.rank.job.scheduler().now();
     const bool realtime = command == FUTEX_LOCK_PI || (operation & FUTEX_CLOCK_REALTIME) != 0;
-    deadline = command == FUTEX_WAIT ? now + duration(timeout) : date(thread.rank, timeout, realtime);
+    deadline = command == FUTEX_WAIT ? umw_date_after(now, umw_ps_of_timespec(&timeout))
+                                     : date(thread.rank, timeout, realtime);
   }
   const Place place{thread.rank.carrier, word};
   const Place second{thread.rank.carrier, second_word};
@@ -165,6 +153,7 @@ std::int64_t Futexes::wake(const Place& place, std::uint32_t most, std::uint32_t
       return false;
     ++woken;
     waiter->woken = true;
+    waiter->thread->rank.job.polling().progress();
     waiter->thread->rank.job.scheduler().wake(*waiter->thread->actor);
     return true;
   });

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <numeric>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -24,10 +26,12 @@
 #include "runtime/cli/machine_limits.h"
 #include "runtime/cli/usage_error.h"
 #include "runtime/diagnose/backtrace.h"
+#include "runtime/diagnose/fatal.h"
 #include "runtime/diagnose/symbols.h"
 #include "runtime/gate/dispatch.h"
 #include "runtime/job/channel.h"
 #include "runtime/job/environment.h"
+#include "runtime/job/hints.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/process.h"
@@ -41,7 +45,6 @@ namespace
 constexpr int first_pid = 1000;                     // of the simulated world
 constexpr int launcher_pid = 900;                   // parent of a node's ranks
 constexpr std::size_t stand_in_stack = 256UL << 10; // of the actor for a thread in a cell; bytes
-constexpr unsigned most_background_rounds = 64;     // wake-ups of helper threads before a deadlock is called
 
 // A generator's first step (splitmix64) on seed and rank; never 0.
 std::uint64_t rank_seed(std::uint64_t seed, int rank)
@@ -52,10 +55,11 @@ std::uint64_t rank_seed(std::uint64_t seed, int rank)
   return (z ^ (z >> 31)) | 1;
 }
 
-// The key-value space of PMI that every rank begins with.
-std::string kvs_name()
+// 2 itself is lent to children of ranks for a moment (preload/descriptor_numbers.h), and others write meanwhile.
+std::FILE* error_stream()
 {
-  return std::string(bootstrap::kvs_prefix) + job_name;
+  static std::FILE* const stream = fdopen(fcntl(2, F_DUPFD_CLOEXEC, 3), "w");
+  return stream != nullptr ? stream : stderr;
 }
 
 net::Parameters nic_parameters(const cli::RunOptions& options)
@@ -86,15 +90,32 @@ net::NodeParameters node_parameters(const cli::RunOptions& options)
 
 } // namespace
 
+namespace
+{
+
+std::vector<std::size_t> members_of(const JobFacts& facts)
+{
+  std::vector<std::size_t> members(facts.space->size);
+  std::iota(members.begin(), members.end(), facts.space->first);
+  return members;
+}
+
+} // namespace
+
+std::string kvs_of(const std::string& job)
+{
+  return std::string(bootstrap::kvs_prefix) + job;
+}
+
 Job::Job(const Plan& plan, loader::PrivateFolder& folder)
     : plan_(plan), folder_(folder), cores_(scheduler_, plan_.platform->node_count()),
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
       own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
-      shared_memory_(*this, node_parameters(plan_.options)), counter_(ranks_), files_(*this, folder.path()),
-      keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), fence_(plan_.placement.ranks.size()),
-      progress_(stderr)
+      shared_memory_(*this, node_parameters(plan_.options)), progress_(error_stream()), output_(progress_, !cpu_.measured()), counter_(ranks_),
+      files_(*this, folder.path()), keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()),
+      room_(plan_.options, plan_.placement)
 {
   const net::Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
@@ -107,7 +128,7 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
     scheduler_.advance_external = [this](SimTime limit) { return model_->advance_external(limit); };
   }
   scheduler_.await_absent = [this](SimTime next) { return await_absent(next); };
-  scheduler_.on_beat = [this] { progress_.update(timeline_.now(), timeline_.fired()); };
+  scheduler_.on_beat = [this] { output_.show_progress(timeline_.now(), timeline_.fired()); };
   make_ranks();
 }
 
@@ -125,7 +146,6 @@ Job::~Job()
 void Job::make_ranks()
 {
   null_fd_ = open("/dev/null", O_RDWR | O_CLOEXEC);
-  node_list_ = node_list(plan_.placement);
   for (std::size_t i = 0; i < plan_.programs.size(); ++i) {
     const std::string& folder = plan_.programs[i].folder;
     folders_.push_back(std::make_shared<world::Folder>(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
@@ -134,23 +154,61 @@ void Job::make_ranks()
   }
   plan_cells();
   share_descriptors();
-  for (std::size_t i = 0; i < plan_.placement.ranks.size(); ++i) {
-    umw_gate& gate = cells_ ? cells_->board().gate(static_cast<unsigned>(i)) : gates_[i];
-    ranks_.push_back(std::make_unique<Rank>(*this, static_cast<int>(i), gate));
-    make_rank(*ranks_.back());
-  }
+  for (const cli::AppContext& program : plan_.options.programs)
+    commands_.push_back(program.argv);
+  JobFacts& facts = add_job(job_name, plan_.placement.ranks, nullptr);
+  facts.node_list = node_list(plan_.placement);
+  std::vector<unsigned> carriers(plan_.placement.ranks.size());
   for (std::size_t i = 0; i < plan_.cells.size(); ++i)
     for (const unsigned rank : plan_.cells[i])
-      ranks_[rank]->carrier = static_cast<unsigned>(i);
+      carriers[rank] = static_cast<unsigned>(i);
+  for (std::size_t i = 0; i < plan_.placement.ranks.size(); ++i) {
+    const unsigned program = plan_.program_of_rank[i];
+    add_rank(facts, static_cast<int>(i),
+             {&plan_.programs[program], folders_[program], plan_.placement.ranks[i].program, plan_.in_wrapper[i],
+              carriers[i]});
+  }
   if (cells_)
     start_cells();
+  output_.start();
   for (const auto& rank : ranks_)
     seat(*rank);
-  running_ = ranks_.size();
+}
+
+JobFacts& Job::add_job(const std::string& name, std::vector<cli::RankPlace> places, const Rank* parent)
+{
   std::vector<std::uint32_t> nodes;
-  for (const auto& rank : ranks_)
-    nodes.push_back(rank->node);
-  spaces_[kvs_name()].add("PMI_process_mapping", bootstrap::process_mapping(nodes));
+  std::vector<std::string> names;
+  for (const cli::RankPlace& place : places) {
+    if (std::find(nodes.begin(), nodes.end(), place.node) == nodes.end())
+      names.push_back(plan_.placement.hostnames[place.node]);
+    nodes.push_back(place.node);
+  }
+  JobFacts& facts = jobs_.emplace_back();
+  facts.space = &namespaces_.add(name, places.size());
+  facts.node_list = fmt::format("{}", fmt::join(names, ","));
+  facts.alive = places.size();
+  facts.places = std::move(places);
+  facts.parent = parent;
+  keys_.grow(namespaces_.ranks());
+  spaces_.grow(namespaces_.ranks());
+  spaces_[kvs_of(name)].add("PMI_process_mapping", bootstrap::process_mapping(nodes));
+  return facts;
+}
+
+Rank& Job::add_rank(JobFacts& facts, int number, const Start& start)
+{
+  const std::size_t index = ranks_.size();
+  umw_gate& gate = cells_ ? cells_->board().gate(static_cast<unsigned>(index)) : gates_.emplace_back();
+  Rank& rank = *ranks_.emplace_back(std::make_unique<Rank>(*this, static_cast<int>(index), gate));
+  rank.facts = &facts;
+  rank.number = number;
+  rank.carrier = start.carrier;
+  make_rank(rank, start);
+  if (plan_.trace && facts.parent != nullptr) // it knows those of the start
+    plan_.trace->add_rank(rank.node);
+  ++running_;
+  return rank;
 }
 
 // Each rank may open as many as a program may, if this process, or a cell, can have as many for all of its ranks.
@@ -168,24 +226,33 @@ void Job::share_descriptors()
   descriptors_per_rank_ = (limit - std::min(limit, plan_.own_descriptors)) / ranks;
 }
 
-void Job::make_rank(Rank& rank)
+void Job::make_rank(Rank& rank, const Start& start)
 {
   const auto index = static_cast<std::size_t>(rank.index);
-  const cli::RankPlace& place = plan_.placement.ranks[index];
-  const unsigned own_program = plan_.program_of_rank[index];
-  const ProgramPlan& program = plan_.programs[own_program];
+  const JobFacts& facts = *rank.facts;
+  const cli::RankPlace& place = facts.places[static_cast<std::size_t>(rank.number)];
+  const ProgramPlan& program = *start.program;
   const platform::Node& node = plan_.platform->node(place.node);
-  rank.program = place.program;
+  rank.program = start.context;
+  rank.in_wrapper = start.wrapper.is;
+  rank.first_folder = program.folder;
+  rank.began = timeline_.now();
   rank.node = place.node;
   rank.world.speed = node.speed;
   rank.world.argv = program.program.argv;
   rank.world.program_path = program.program.path;
   rank.session_folder = files_.session(place.node);
   std::size_t app_ranks = 0;
-  for (std::size_t other = 0; other < plan_.placement.ranks.size(); ++other) {
-    app_ranks += plan_.placement.ranks[other].program == place.program;
-    if (plan_.placement.ranks[other].node == place.node)
+  std::int32_t local_ranks = 0;
+  std::set<std::uint32_t> nodes;
+  for (std::size_t other = 0; other < facts.places.size(); ++other) {
+    app_ranks += facts.places[other].program == place.program;
+    if (rank.number == 0) // the others have it from this one
+      nodes.insert(facts.places[other].node);
+    if (facts.places[other].node == place.node) {
       rank.local_peers += fmt::format("{}{}", rank.local_peers.empty() ? "" : ",", other);
+      ++local_ranks;
+    }
   }
 
   umw_gate& gate = rank.gate;
@@ -193,13 +260,18 @@ void Job::make_rank(Rank& rank)
   gate.size = sizeof gate;
   gate.cross = gate::cross;
   cpu_.set_up(gate.clock);
-  gate.rank = rank.index;
-  gate.ranks = static_cast<std::int32_t>(plan_.placement.ranks.size());
+  gate.rank = rank.number;
+  gate.owner = static_cast<std::uint32_t>(rank.index) + 1;
+  gate.ranks = static_cast<std::int32_t>(facts.places.size());
   gate.local_rank = static_cast<std::int32_t>(place.local_rank);
-  gate.local_ranks = static_cast<std::int32_t>(plan_.placement.local_sizes[place.node]);
+  gate.local_ranks = local_ranks;
   gate.node = static_cast<std::int32_t>(place.node);
-  gate.nodes = static_cast<std::int32_t>(std::count_if(
-      plan_.placement.local_sizes.begin(), plan_.placement.local_sizes.end(), [](unsigned n) { return n > 0; }));
+  gate.nodes = rank.number == 0 ? static_cast<std::int32_t>(nodes.size()) : ranks_[facts.space->first]->gate.nodes;
+  gate.universe = static_cast<std::int32_t>(room_.universe());
+  if (facts.parent != nullptr) {
+    gate.parent_job = facts.parent->gate.job_name;
+    gate.parent_rank = facts.parent->gate.rank;
+  }
   gate.core = static_cast<std::int32_t>(place.core);
   gate.cores = static_cast<std::int32_t>(node.cores);
   gate.sockets = static_cast<std::int32_t>(node.sockets);
@@ -208,11 +280,11 @@ void Job::make_rank(Rank& rank)
   gate.parent_pid = launcher_pid;
   const std::string& host = plan_.placement.hostnames[place.node];
   host.copy(gate.host_name, UMW_HOST_NAME_MAX);
-  std::snprintf(gate.job_name, sizeof gate.job_name, "%s", job_name);
+  std::snprintf(gate.job_name, sizeof gate.job_name, "%s", facts.space->name.c_str());
   gate.program = rank.world.program_path.c_str();
   gate.argv0 = rank.world.argv.front().c_str();
   gate.local_peers = rank.local_peers.c_str();
-  gate.node_list = node_list_.c_str();
+  gate.node_list = facts.node_list.c_str();
   gate.session_folder = rank.session_folder.c_str();
   gate.machine_folder = files_.machine(place.node).folder().c_str();
   gate.app = static_cast<std::int32_t>(place.program);
@@ -227,42 +299,48 @@ void Job::make_rank(Rank& rank)
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
   gate.runtime = &rank;
 
-  rank.output = std::make_unique<StandardOutput>(plan_.options, rank.index, gate.ranks);
+  rank.output = std::make_unique<StandardOutput>(plan_.options, output_, facts.space->number, rank.number, gate.ranks);
   // Descriptors of its own, since programs close theirs (all of coreutils do, at exit).
   std::array<int, 3> lead_to = {rank.index == 0 ? 0 : null_fd_, rank.output->descriptor(1), rank.output->descriptor(2)};
+  (void)output_.end(rank.carrier, 1); // keeps_lines() is asked with every call, also if the rank prints elsewhere
+  for (const int stream : {1, 2})
+    for (int& fd : lead_to)
+      if (fd == stream)
+        fd = output_.end(rank.carrier, stream);
   for (std::size_t i = 0; i < lead_to.size(); ++i)
-    if (const int redirected = plan_.in_wrapper[index].streams[i]; redirected >= 0)
+    if (const int redirected = start.wrapper.streams[i]; redirected >= 0)
       lead_to[i] = redirected;
   for (std::size_t i = 0; i < lead_to.size(); ++i)
     gate.standard_fds[i] = fcntl(lead_to[i], F_DUPFD_CLOEXEC, 3);
 
-  rank.pmi = std::make_unique<PmiSocket>(rank, bootstrap::PmiFacts{kvs_name(), plan_.placement.ranks.size(), gate.app},
-                                         spaces_);
-  rank.world.folder = folders_[own_program];
+  rank.pmi = std::make_unique<PmiSocket>(
+      rank, bootstrap::PmiFacts{kvs_of(facts.space->name), facts.places.size(), gate.app}, spaces_);
+  rank.world.folder = start.folder;
   rank.world.interpreter = program.program.interpreter;
   rank.world.shim = plan_.shim;
   rank.world.linked_at = program.program.linked_at;
   rank.world.environment = program.environment;
-  LauncherFacts launcher = launcher_facts(plan_.placement, index);
-  launcher.pmi_fd = gate.pmi_fd;
-  add_launcher_variables(rank.world.environment, launcher);
+  add_launcher_variables(rank.world.environment,
+                         {facts.space->name, room_.universe(), static_cast<std::size_t>(rank.number),
+                          facts.places.size(), place.local_rank, static_cast<unsigned>(local_ranks), host,
+                          facts.node_list, gate.pmi_fd});
   add_topology_variables(rank.world.environment, files_.machine(place.node).topology());
   if (program.folder != std::filesystem::current_path())
     set_variable(rank.world.environment, "PWD", program.folder);
 
-  const std::array<std::pair<const char*, std::string>, 4> facts = {
+  const std::array<std::pair<const char*, std::string>, 4> texts = {
       {{"umwelt.host", host},
        {"umwelt.node", fmt::format("{}", gate.node)},
        {"umwelt.local_rank", fmt::format("{}", gate.local_rank)},
        {"umwelt.app", fmt::format("{}", gate.app)}}};
-  for (const auto& [key, value] : facts)
+  for (const auto& [key, value] : texts)
     keys_.tell(index, key, value);
 }
 
 // After the cells have been forked: what follows is the runtime's alone.
 void Job::seat(Rank& rank)
 {
-  const cli::RankPlace& place = plan_.placement.ranks[static_cast<std::size_t>(rank.index)];
+  const cli::RankPlace& place = rank.facts->places[static_cast<std::size_t>(rank.number)];
   processes_.push_back(std::make_unique<portals::Process>(
       fabric_, place.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
       cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
@@ -293,10 +371,8 @@ void Job::seat(Rank& rank)
 void Job::plan_cells()
 {
   const auto ranks = static_cast<unsigned>(plan_.placement.ranks.size());
-  if (plan_.cells.empty()) {
-    gates_.resize(ranks);
+  if (plan_.cells.empty())
     return;
-  }
   const auto count = static_cast<unsigned>(plan_.cells.size());
   cells_ = std::make_unique<cell::Cells>(count, ranks, plan_.options.jobs);
   channels_.resize(count, std::vector<Channel*>(cell::slots_per_cell));
@@ -307,7 +383,7 @@ void Job::start_cells()
 {
   std::vector<std::vector<cell::CellProcess::Seat>> seats(plan_.cells.size());
   for (const auto& rank : ranks_)
-    seats[rank->carrier].push_back({&rank->world, *cells_->take_slot(rank->carrier)});
+    seats[rank->carrier].push_back({&rank->world, rank->main_slot = *cells_->take_slot(rank->carrier)});
   const bool same_addresses =
       std::any_of(plan_.programs.begin(), plan_.programs.end(), [](const ProgramPlan& p) { return p.same_addresses; });
   cells_->start(
@@ -322,7 +398,14 @@ void Job::start_cells()
         process.run(seats[index], plan_.options.quantum);
       },
       !same_addresses);
-  // Container runtimes and security modules may forbid it.
+  check_access_to_cells();
+  for (const auto& rank : ranks_)
+    keep_ends_of_runtime(*rank);
+}
+
+// Container runtimes and security modules may forbid it.
+void Job::check_access_to_cells()
+{
   std::uint32_t version = 0;
   if (!portals::Memory(cells_->pid(0)).read(&version, &plan_, sizeof version))
     throw loader::Refusal(
@@ -332,11 +415,13 @@ void Job::start_cells()
             "the capability SYS_PTRACE (docker run --cap-add SYS_PTRACE), or with "
             "--cells 0",
             std::strerror(errno)));
-  for (const auto& rank : ranks_) {
-    rank->pmi->keep(PmiSocket::End::of_runtime);
-    for (const int fd : rank->gate.standard_fds)
-      close(fd);
-  }
+}
+
+void Job::keep_ends_of_runtime(const Rank& rank)
+{
+  rank.pmi->keep(PmiSocket::End::of_runtime);
+  for (const int fd : rank.gate.standard_fds)
+    close(fd);
 }
 
 void Job::connect(Channel& channel)
@@ -418,9 +503,11 @@ void Job::cell_died(const cell::Cells::Death& death)
                                  : fmt::format("ended with exit code {}", number);
   std::string text;
   std::string first;
-  for (const unsigned index : plan_.cells[death.cell]) {
-    Rank& rank = *ranks_[index];
-    if (rank.phase == Rank::Phase::ended)
+  std::size_t carried = 0;
+  for (const auto& each : ranks_) {
+    Rank& rank = *each;
+    carried += rank.carrier == death.cell;
+    if (rank.carrier != death.cell || rank.phase == Rank::Phase::ended)
       continue;
     rank.end.signal = killed ? number : 0;
     rank.end.status = killed ? 0 : number;
@@ -436,9 +523,8 @@ void Job::cell_died(const cell::Cells::Death& death)
           : "Next step: look at what it printed last";
   fail(killed ? cli::exit_code::signalled + number : cli::exit_code::failure,
        fmt::format("the process of {} {}", first, how),
-       fmt::format("the process (cell {}) of {} rank{} {} at {}; the job is ended\n{}{}", death.cell,
-                   plan_.cells[death.cell].size(), plan_.cells[death.cell].size() == 1 ? "" : "s", how, simulated_now(),
-                   text, next_step));
+       fmt::format("the process (cell {}) of {} rank{} {} at {}; the job is ended\n{}{}", death.cell, carried,
+                   carried == 1 ? "" : "s", how, simulated_now(), text, next_step));
 }
 
 // Backtraces of threads in cells, by cell and slot.
@@ -446,6 +532,7 @@ std::vector<std::vector<std::string>> Job::reports_of_cells()
 {
   std::vector<std::vector<std::string>> reports;
   for (unsigned index = 0; cells_ && index < cells_->count(); ++index) {
+    interruption_.moves();
     std::vector<std::string>& texts = reports.emplace_back(cell::slots_per_cell);
     std::istringstream report(cells_->report(index));
     std::size_t slot = 0;
@@ -482,27 +569,37 @@ void Job::finish(Rank& rank)
   rank.pmi->close();
   shared_memory_.forget(rank);
   sysv_.forget(rank);
+  file_locks_.forget(rank);
   sockets_.close_all(static_cast<std::uint32_t>(rank.index));
   rank.timers.stop();
   rank.output->pass_on(true);
   files_.ended(rank);
+  wake_peers(rank); // its descriptors are closed
   --running_;
+  --rank.facts->alive;
+  room_.give(rank.facts->places[static_cast<std::size_t>(rank.number)]);
+  if (rank.facts->parent != nullptr)
+    timeline_.schedule_in(retire_, 0); // whoever carries it: runs are alike to the last event
   polling_.progress();
+}
+
+void Job::wake_peers(const Rank& rank)
+{
+  for (const auto& other : ranks_)
+    if (other->node == rank.node && other.get() != &rank) {
+      ++other->gate.wakes;
+      other->memory_changed();
+      Polling::changed(*other);
+      other->notify_all();
+    }
 }
 
 // The rank's other threads end where they are, and the calling one for good.
 void Job::leave_world(Rank& rank)
 {
   for (const auto& thread : rank.threads)
-    if (thread->actor != scheduler_.current()) {
-      cores_.at(rank.node, thread->place.core).forget(*thread->actor);
-      futexes_.forget(*thread);
-      shared_memory_.forget(*thread->actor);
-      shared_objects_.forget(*thread);
-      if (thread->channel)
-        thread->channel->close();
-      scheduler_.kill(*thread->actor);
-    }
+    if (thread->actor != scheduler_.current())
+      end_elsewhere(rank, *thread);
   scheduler_.end_current();
 }
 
@@ -510,7 +607,7 @@ void Job::exited(Rank& rank, int status)
 {
   rank.end.status = status;
   finish(rank);
-  const bool wrapper_goes_on = plan_.in_wrapper[static_cast<std::size_t>(rank.index)].is && !rank.joined;
+  const bool wrapper_goes_on = rank.in_wrapper && !rank.joined;
   if (status != 0 && !wrapper_goes_on)
     fail(status, fmt::format("{} ended with exit code {}", rank.title(), status),
          fmt::format("{} ended with exit code {} at {}{}", rank.title(), status, simulated_now(),
@@ -580,34 +677,61 @@ Rank* Job::current() const
 
 void Job::fence(Rank& rank)
 {
-  rank.in_fence = true;
-  arrive_at_fence(rank);
-  while (rank.in_fence) {
+  meet(rank, members_of(*rank.facts));
+}
+
+void Job::arrive_at_fence(Rank& rank)
+{
+  arrive(rank, members_of(*rank.facts));
+}
+
+void Job::meet(Rank& rank, const std::vector<std::size_t>& members)
+{
+  const std::shared_ptr<bootstrap::Meeting> meeting = arrive(rank, members);
+  while (!meeting->over) {
     rank.wait(sim::never);
     rank.act_on_signals();
   }
 }
 
-void Job::arrive_at_fence(Rank& rank)
+std::shared_ptr<bootstrap::Meeting> Job::arrive(Rank& rank, const std::vector<std::size_t>& members)
 {
   keys_.commit(static_cast<std::size_t>(rank.index));
-  if (fence_.arrive())
-    timeline_.schedule_in(fence_over_, bootstrap::fence_time(static_cast<std::uint64_t>(rank.gate.nodes)));
+  std::shared_ptr<bootstrap::Meeting> meeting = meetings_.arrive(static_cast<std::size_t>(rank.index), members);
+  if (!bootstrap::Meetings::complete(*meeting))
+    return meeting;
+  auto event = std::find_if(meetings_over_.begin(), meetings_over_.end(),
+                            [](const MeetingOver& each) { return !each.pending(); });
+  if (event == meetings_over_.end()) {
+    meetings_over_.emplace_back(*this);
+    event = meetings_over_.end() - 1;
+  }
+  event->meeting = meeting;
+  std::set<std::uint32_t> nodes;
+  for (const std::size_t member : members)
+    nodes.insert(ranks_[member]->node);
+  timeline_.schedule_in(*event, bootstrap::fence_time(nodes.size()));
+  return meeting;
 }
 
-void Job::fence_over()
+void Job::meeting_over(bootstrap::Meeting& meeting)
 {
   polling_.progress();
-  for (const auto& rank : ranks_) {
-    rank->in_fence = false;
-    rank->pmi->fence_over();
-    rank->notify_all();
+  meeting.over = true;
+  const bootstrap::Namespace& space = namespaces_.of(meeting.members.front());
+  const bool whole_job = meeting.members.size() == space.size && meeting.members.front() == space.first &&
+                         meeting.members.back() == space.first + space.size - 1;
+  for (const std::size_t member : meeting.members) {
+    Rank& rank = *ranks_[member];
+    if (whole_job)
+      rank.pmi->fence_over();
+    rank.notify_all();
   }
 }
 
 Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
 {
-  auto thread = std::make_unique<Thread>(rank, static_cast<unsigned>(rank.threads.size()));
+  auto thread = std::make_unique<Thread>(rank, rank.threads_made++);
   thread->place.allowed = allowed;
   // The core with the fewest living threads of the rank.
   std::vector<unsigned> users(plan_.platform->node(rank.node).cores);
@@ -616,10 +740,7 @@ Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
   thread->place.core = *std::min_element(allowed.begin(), allowed.end(),
                                          [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
   if (cells_) {
-    const auto main_slot = static_cast<unsigned>(
-        std::find(plan_.cells[rank.carrier].begin(), plan_.cells[rank.carrier].end(), rank.index) -
-        plan_.cells[rank.carrier].begin());
-    const auto slot = rank.threads.empty() ? main_slot : cells_->take_slot(rank.carrier);
+    const auto slot = rank.threads.empty() ? std::optional(rank.main_slot) : cells_->take_slot(rank.carrier);
     if (!slot)
       throw std::system_error(EAGAIN, std::generic_category(), "slot of a thread");
     thread->channel = std::make_unique<Channel>(*thread, rank.carrier, *slot);
@@ -631,11 +752,25 @@ Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
   return *rank.threads.back();
 }
 
+// Of threads that have ended nothing is kept: a rank may make any number of them, one after another.
+void Job::clear_away_ended(Rank& rank)
+{
+  std::erase_if(rank.threads, [this](const auto& thread) {
+    if (thread->number == 0 || !thread->ended())
+      return false;
+    if (thread->here != nullptr)
+      own_process_.remove_thread(*thread->here);
+    scheduler_.release(*thread->actor);
+    return true;
+  });
+}
+
 int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t bytes,
                        std::uint64_t thread_pointer, std::int32_t kernel_id)
 {
   const std::vector<unsigned> allowed = rank.running().place.allowed; // inherited, pthread_create(3)
-  const std::size_t before = rank.threads.size();
+  clear_away_ended(rank);
+  const unsigned number = rank.threads_made;
   try {
     Thread& thread = add_thread(rank, allowed);
     thread.tid = UMW_FIRST_THREAD_ID + thread_ids_++;
@@ -659,8 +794,12 @@ int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::
     thread.id = thread_pointer;
     thread.actor->owner = &thread;
   } catch (const std::exception&) {
-    std::erase_if(rank.awake, [before](const Thread* thread) { return thread->number >= before; });
-    rank.threads.resize(before);
+    std::erase_if(rank.awake, [number](const Thread* thread) { return thread->number == number; });
+    if (const auto& last = rank.threads.back(); last->number == number) {
+      if (last->here != nullptr)
+        own_process_.remove_thread(*last->here);
+      rank.threads.pop_back();
+    }
     return -EAGAIN;
   }
   return rank.threads.back()->tid;
@@ -676,12 +815,18 @@ void Job::end_thread(Rank& rank)
   scheduler_.end_current();
 }
 
-void Job::join_thread(Rank& rank, std::uint64_t id)
+bool Job::join_thread(Rank& rank, std::uint64_t id, bool wait)
 {
-  for (std::size_t i = 0; i < rank.threads.size(); ++i)
-    if (rank.threads[i]->number > 0 && rank.threads[i]->id == id)
-      while (!rank.threads[i]->ended())
-        rank.wait(sim::never);
+  const auto lives = [&rank, id] {
+    return std::any_of(rank.threads.begin(), rank.threads.end(),
+                       [id](const auto& thread) { return thread->number > 0 && thread->id == id && !thread->ended(); });
+  };
+  while (lives()) {
+    if (!wait)
+      return false;
+    rank.wait(sim::never);
+  }
+  return true;
 }
 
 int Job::get_affinity(Rank& rank, std::int32_t tid, unsigned char* bits, std::size_t bytes)
@@ -731,6 +876,8 @@ int Job::descriptor_of(const Rank& rank, int fd)
   if (cells_)
     return cells_->descriptor_of(rank.carrier, fd);
   const int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  if (own >= 0 && own < UMW_DESCRIPTORS)
+    world::descriptor_owners()[own] = UMW_OWN_DESCRIPTOR;
   return own < 0 ? -errno : own;
 }
 
@@ -743,9 +890,9 @@ void Job::warn(const Rank& rank, const std::string& text)
 void Job::trace_call(const Rank& rank, const char* name)
 {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin_;
-  fmt::print(stderr, "umwelt: wall {:.6f} simulated {:.9f} {} rank {}{} {}\n", wall.count(),
-             sim::to_seconds(timeline_.now()), rank.gate.host_name, rank.index,
-             rank.running().number == 0 ? "" : " (thread)", name);
+  output_.write(2, fmt::format("umwelt: wall {:.6f} simulated {:.9f} {} rank {}{} {}\n", wall.count(),
+                               sim::to_seconds(timeline_.now()), rank.gate.host_name, rank.index,
+                               rank.running().number == 0 ? "" : " (thread)", name));
 }
 
 // --- the whole -------------------------------------------------------------------------------------------------------
@@ -757,10 +904,10 @@ std::string Job::simulated_now() const
 
 void Job::say(const std::string& text)
 {
-  progress_.erase();
+  output_.pass_on();
   for (const auto& rank : ranks_)
     rank->output->pass_on(false);
-  fmt::print(stderr, "umwelt: {}\n", text);
+  output_.write(2, fmt::format("umwelt: {}\n", text));
 }
 
 world::Thread* OwnProcess::running() const
@@ -781,10 +928,8 @@ void OwnProcess::request(world::Thread& thread, std::uint32_t operation, void* a
 
 void OwnProcess::on_request(int signal, const ucontext_t* context)
 {
-  if (job_.scheduler().stopping() && context == nullptr)
-    _exit(cli::exit_code::signalled + signal); // asked twice: the runtime does not come round
   job_.interrupt(signal, context);
-  alarm(1); // the second request, should the first not be heeded
+  alarm(1); // to see whether it gets there
   if (context != nullptr)
     job_.abandon();
 }
@@ -797,35 +942,33 @@ void OwnProcess::on_own_fault(int signal, const siginfo_t& information, const uc
 // The runtime's state can no longer be trusted, so only a message and the way out. What is left on disk the janitor removes.
 void Job::failed(int signal, const siginfo_t& information, const ucontext_t& context)
 {
-  static bool reporting = false;
-  if (std::exchange(reporting, true))
-    _exit(cli::exit_code::failure);
-  const Rank* rank = current();
   if (signal == SIGPIPE)
     _exit(cli::exit_code::signalled + SIGPIPE);
-  if (rank != nullptr && (signal == SIGSEGV || signal == SIGBUS))
-    fmt::print(
-        stderr,
-        "umwelt: {} died of signal {} ({}) while the simulated NIC or runtime worked on its memory in {}: address {} "
-        "is not accessible. Next step: check the buffers passed to that call; if they are right, this is a bug of "
-        "Umwelt\n{}",
-        rank->title(), signal, strsignal(signal), rank->last_call(), information.si_addr,
-        diagnose::backtrace_of(context));
-  else
-    fmt::print(stderr, "umwelt: the simulation itself failed with signal {} ({}): a bug of Umwelt\n{}", signal,
-               strsignal(signal), diagnose::backtrace_of(context));
-  std::fflush(stderr);
-  _exit(rank != nullptr && signal == SIGSEGV ? cli::exit_code::signalled + signal : cli::exit_code::failure);
+  output_.rescue();
+  const Rank* rank = current();
+  std::array<char, 1024> text;
+  const char* description = sigdescr_np(signal);
+  const auto end =
+      rank != nullptr && (signal == SIGSEGV || signal == SIGBUS)
+          ? fmt::format_to_n(
+                text.begin(), text.size(),
+                "umwelt: rank {} ({}) died of signal {} ({}) while the simulated NIC or runtime worked on its memory "
+                "in {}: address {} is not accessible. Next step: check the buffers passed to that call; if they are "
+                "right, this is a bug of Umwelt\n",
+                rank->index, &rank->gate.host_name[0], signal, description, rank->last_call(), information.si_addr)
+          : fmt::format_to_n(text.begin(), text.size(),
+                             "umwelt: the simulation itself failed with signal {} ({}): a bug of Umwelt\n", signal,
+                             description);
+  diagnose::write_raw({text.data(), static_cast<std::size_t>(end.out - text.begin())});
+  diagnose::end_with_backtrace(context, rank != nullptr && signal == SIGSEGV ? cli::exit_code::signalled + signal
+                                                                             : cli::exit_code::failure);
 }
 
 void Job::interrupt(int signal, const ucontext_t* context)
 {
-  interrupted_ = signal;
-  if (context != nullptr && signal == SIGALRM) {
-    interrupted_thread_ = static_cast<Thread*>(scheduler_.current()->owner);
-    interrupted_at_ = diagnose::backtrace_of(*context);
-  }
-  scheduler_.stop();
+  const Thread* running = context != nullptr ? static_cast<Thread*>(scheduler_.current()->owner) : nullptr;
+  if (interruption_.ask(signal, running, context))
+    scheduler_.stop();
 }
 
 // One paragraph per rank: what it is in, since when, and how it got there.
@@ -839,9 +982,11 @@ std::string Job::where_everyone_is()
       continue;
     }
     for (const auto& thread : rank->threads) {
-      if (thread.get() == interrupted_thread_)
+      interruption_.moves();
+      if (thread.get() == interruption_.interrupted())
         text += fmt::format("  {}{}: running\n{}", rank->title(),
-                            thread->number > 0 ? fmt::format(" thread {}", thread->number) : "", interrupted_at_);
+                            thread->number > 0 ? fmt::format(" thread {}", thread->number) : "",
+                            diagnose::backtrace_of(interruption_.context()));
       if (thread->ended())
         continue;
       const PollState& poll = thread->poll;
@@ -859,30 +1004,44 @@ std::string Job::where_everyone_is()
 }
 
 // Nothing is ready and nothing is due, but for helper threads that look at a pipe now and then. Before this is a deadlock,
-// the ranks that poll are let round many times, then time is moved on to the helper threads a few times; the report is
-// of the moment when it all began.
+// the ranks that poll are let round many times, then time is moved on to the helper threads.
 bool Job::stalled()
 {
-  if (polling_.steps() != stall_.steps) {
-    stall_ = {polling_.steps(), timeline_.now(), 0, {}};
-    for (const auto& rank : ranks_)
-      stall_.statistics.push_back(rank->statistics);
-  }
   if (polling_.another_round())
     return true;
-  if (stall_.background_rounds++ < most_background_rounds && scheduler_.wake_background())
+  if (!idleness_.stalled() && scheduler_.wake_background([](const engine::Actor& actor) {
+        return !static_cast<const Thread*>(actor.owner)->poll.parked; // those see nothing new until somebody else runs
+      }))
     return true;
-  if (running_ == 0)
-    return false;
-  ended_at_ = stall_.since;
-  for (std::size_t i = 0; i < ranks_.size(); ++i)
-    ranks_[i]->statistics = stall_.statistics[i];
-  fail(cli::exit_code::deadlock, "deadlock",
-       fmt::format(
-           "deadlock at {}: no rank can go on, and nothing is under way that could change that\n{}Next step: look "
-           "for the message or the collective that the other side never enters",
-           simulated_now(), where_everyone_is()));
+  if (running_ > 0)
+    deadlocked();
   return false;
+}
+
+void Job::timed_out(Thread& thread)
+{
+  if (!idleness_.timed_out(thread))
+    return;
+  deadlocked();
+  scheduler_.block();
+}
+
+// The report is of the moment when it all began.
+void Job::deadlocked()
+{
+  ended_at_ = idleness_.since();
+  const std::vector<observe::RankStatistics> figures = idleness_.statistics();
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    ranks_[i]->statistics = figures[i];
+  std::vector<WaitingThread> waiting;
+  for (const auto& rank : ranks_)
+    for (const auto& thread : rank->threads)
+      if (!thread->ended())
+        waiting.push_back({rank->index, thread->number == 0, thread->last_call,
+                           thread->actor->has_deadline() && !thread->poll.parked});
+  fail(cli::exit_code::deadlock, "deadlock",
+       fmt::format("deadlock at {}: no rank can go on, and nothing is under way that could change that\n{}{}",
+                   simulated_now(), where_everyone_is(), next_steps(waiting)));
 }
 
 Outcome Job::run()
@@ -892,28 +1051,31 @@ Outcome Job::run()
   scheduler_.run();
   if (!cells_)
     own_process_.end();
-  if (!over_ && interrupted_ != 0) {
+  interruption_.moves();
+  if (!over_ && interruption_.asked()) {
     over_ = true;
-    if (interrupted_ == SIGALRM) {
-      outcome_ = {cli::exit_code::timeout, "--timeout ran out"};
+    const int signal = interruption_.signal();
+    if (interruption_.is_timeout()) {
+      outcome_ = {interruption_.exit_code(), "--timeout ran out"};
       say(fmt::format(
           "--timeout of {} s ran out at {}; the job is ended\n{}Next step: a larger --timeout, or look where "
           "the ranks are",
           *plan_.options.timeout, simulated_now(), where_everyone_is()));
     } else {
-      outcome_ = {cli::exit_code::signalled + interrupted_, fmt::format("stopped by {}", strsignal(interrupted_))};
-      say(fmt::format("stopped by signal {} ({}) at {}", interrupted_, strsignal(interrupted_), simulated_now()));
+      outcome_ = {interruption_.exit_code(), fmt::format("stopped by {}", strsignal(signal))};
+      say(fmt::format("stopped by signal {} ({}) at {}", signal, strsignal(signal), simulated_now()));
     }
   }
   for (const auto& rank : ranks_)
     if (rank->phase != Rank::Phase::ended && rank->main().actor->state() == engine::Actor::State::blocked)
       rank->tell_trace(observe::RankState::waiting,
                        std::max(rank->main().actor->blocked_since(), rank->main().ahead_until), end_of_time());
-  progress_.erase();
   if (cells_)
     cells_->stop();
+  output_.pass_on();
   for (const auto& rank : ranks_)
     rank->output->pass_on(true);
+  output_.erase_progress();
   return outcome_;
 }
 
@@ -921,8 +1083,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
 {
   observe::JobRecord record;
   record.version = UMWELT_VERSION;
-  for (const cli::AppContext& program : plan_.options.programs)
-    record.programs.push_back(fmt::format("{}", fmt::join(program.argv, " ")));
+  for (const std::vector<std::string>& command : commands_)
+    record.programs.push_back(fmt::format("{}", fmt::join(command, " ")));
   record.platform = plan_.platform->name();
   record.nodes = plan_.platform->node_count();
   record.model = plan_.options.model;
@@ -940,6 +1102,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     observe::RankRecord entry;
     entry.host = rank->gate.host_name;
     entry.program = rank->program;
+    entry.job = rank->facts->space->number;
+    entry.number = static_cast<unsigned>(rank->number);
     entry.finished = rank->phase == Rank::Phase::ended ? rank->finished : end_of_time();
     entry.exit_status = rank->end.status;
     entry.signal = rank->end.signal;

@@ -5,22 +5,33 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <deque>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net_models/core/timeline.h"
 #include "net_models/model.h"
 #include "runtime/bootstrap/fence.h"
 #include "runtime/bootstrap/keys.h"
+#include "runtime/bootstrap/meetings.h"
+#include "runtime/bootstrap/namespaces.h"
 #include "runtime/bootstrap/pmi.h"
+#include "runtime/bootstrap/published.h"
 #include "runtime/cell/cells.h"
+#include "runtime/cli/room.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/cores.h"
+#include "runtime/job/file_locks.h"
 #include "runtime/job/futexes.h"
+#include "runtime/job/idleness.h"
+#include "runtime/job/interruption.h"
 #include "runtime/job/message_counter.h"
 #include "runtime/job/node_files.h"
+#include "runtime/job/output_relay.h"
 #include "runtime/job/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
@@ -32,6 +43,7 @@
 #include "runtime/observe/progress.h"
 #include "runtime/portals/fabric.h"
 #include "runtime/world/carrier.h"
+#include "runtime/world/program_change.h"
 
 namespace umwelt::job
 {
@@ -55,6 +67,9 @@ public:
 private:
   Job& job_;
 };
+
+// The key-value space of PMI that every rank of a job begins with.
+std::string kvs_of(const std::string& job);
 
 struct Outcome {
   int exit_code = 0;
@@ -81,25 +96,34 @@ public:
   [[nodiscard]] Futexes& futexes() { return futexes_; }
   [[nodiscard]] world::Carrier& carrier() { return own_process_; }
   [[nodiscard]] cell::Cells* cells() { return cells_.get(); } // null: the runtime's own process carries all ranks
+  [[nodiscard]] OutputRelay& output() { return output_; }
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
   [[nodiscard]] NodeFiles& files() { return files_; }
   [[nodiscard]] SharedMemory& shared_memory() { return shared_memory_; }
   [[nodiscard]] SysvHost& sysv() { return sysv_; }
   [[nodiscard]] SharedObjects& shared_objects() { return shared_objects_; }
+  [[nodiscard]] FileLocks& file_locks() { return file_locks_; }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
   [[nodiscard]] bootstrap::Spaces& spaces() { return spaces_; }
+  [[nodiscard]] bootstrap::Published& published() { return published_; }
+  [[nodiscard]] const bootstrap::Namespaces& namespaces() const { return namespaces_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
   // The rank whose world or request is being served; null in the main loop.
   [[nodiscard]] Rank* current() const;
 
   // --- services of the gate ---
-  void fence(Rank& rank);           // returns when all ranks have arrived
+  void fence(Rank& rank);           // returns when all ranks of its job have arrived
   void arrive_at_fence(Rank& rank); // returns at once
+  // Returns when all of these have arrived (ranks of the run, ascending, this one among them).
+  void meet(Rank& rank, const std::vector<std::size_t>& members);
+  // Starts a job: `request` is that of umw_spawn, `name` becomes the job's. 0, or a negative errno; then the log says why.
+  int spawn(Rank& parent, std::string_view request, std::string& name);
   int create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t stack_bytes,
                     std::uint64_t thread_pointer, std::int32_t kernel_id);
   [[noreturn]] void end_thread(Rank& rank);
-  void join_thread(Rank& rank, std::uint64_t id);
+  // Whether it has ended, after waiting for that if `wait`.
+  bool join_thread(Rank& rank, std::uint64_t id, bool wait);
   // A living thread of the rank; 0: the running one. Null: there is none.
   [[nodiscard]] Thread* find_thread(Rank& rank, std::int32_t tid);
   // Cores a thread may use (tid 0: the calling one), as bits of the node's cores. Negative errno.
@@ -113,17 +137,25 @@ public:
   // `report`: the rest of the first line, then more lines.
   [[noreturn]] void died(Rank& rank, int signal, const char* report);
   [[noreturn]] void aborted(Rank& rank, int status, const char* call, const char* message);
+  // The running thread's wait has lasted as long as it was to. Does not return if the job cannot get anywhere any more.
+  void timed_out(Thread& thread);
+  // The other ranks of its node that wait for a descriptor look again.
+  void wake_peers(const Rank& rank);
+  // execve(2): 0, or a negative errno; then, from the main thread.
+  int may_change_program(Rank& rank);
+  void changed_program(Rank& rank, const world::ProgramChange& change);
   void warn(const Rank& rank, const std::string& text); // once per text
   // -vv: a line for every call that reaches the runtime.
   [[nodiscard]] bool traces_calls() const { return plan_.options.verbosity >= 2; }
   void trace_call(const Rank& rank, const char* name);
 
-  // --- from signal handlers, in the runtime's world ---
-  // The user or the clock ends the run. Safe at any time; takes effect at the next switch. `context`: of the rank that runs, if
-  // one does.
-  void interrupt(int signal, const ucontext_t* context);
   // Gives up the running rank for the main loop, after interrupt() or stop().
   [[noreturn]] void abandon();
+
+  // --- from signal handlers, in the runtime's world ---
+  // The user or the clock ends the run. Async-signal-safe; takes effect at the next switch. `context`: of the rank that runs, if
+  // one does.
+  void interrupt(int signal, const ucontext_t* context);
   // A fault of the runtime itself.
   [[noreturn]] void failed(int signal, const siginfo_t& information, const ucontext_t& context);
 
@@ -142,22 +174,47 @@ public:
   [[nodiscard]] SimTime lookahead() const { return 20 * plan_.options.quantum; }
 
 private:
+  // How a rank begins.
+  struct Start {
+    const ProgramPlan* program = nullptr;
+    std::shared_ptr<world::Folder> folder; // it begins in
+    unsigned context = 0;                  // index in the record's programs
+    InWrapper wrapper;
+    unsigned carrier = 0;
+  };
+  struct Launch;
   void make_ranks();
   void share_descriptors();
-  void make_rank(Rank& rank);
+  JobFacts& add_job(const std::string& name, std::vector<cli::RankPlace> places, const Rank* parent);
+  Rank& add_rank(JobFacts& facts, int number, const Start& start);
+  void make_rank(Rank& rank, const Start& start);
   void plan_cells();
   void start_cells();
+  void check_access_to_cells();
+  void keep_ends_of_runtime(const Rank& rank);
   void seat(Rank& rank);
+  void check_room_for(std::span<const ProgramPlan* const> programs);
+  void launch(Launch& launch);
+  [[nodiscard]] std::vector<std::vector<unsigned>> late_cells(std::span<const cli::RankPlace> places,
+                                                              std::span<const ProgramPlan* const> programs) const;
+  [[nodiscard]] std::string shortage_for_cells(const std::vector<std::vector<unsigned>>& cells,
+                                               std::span<const ProgramPlan* const> programs) const;
+  void start_late_cells(const JobFacts& facts, const std::vector<std::vector<unsigned>>& cells);
+  void retire_cells();
   Thread& add_thread(Rank& rank, const std::vector<unsigned>& allowed);
+  void clear_away_ended(Rank& rank);
   bool await_absent(SimTime next);
   void cell_died(const cell::Cells::Death& death);
   std::vector<std::vector<std::string>> reports_of_cells();
   [[noreturn]] void leave_world(Rank& rank);
+  void end_elsewhere(Rank& rank, Thread& thread);
   void finish(Rank& rank);
-  void fence_over();
+  std::shared_ptr<bootstrap::Meeting> arrive(Rank& rank, const std::vector<std::size_t>& members);
+  void meeting_over(bootstrap::Meeting& meeting);
   void fail(int exit_code, const std::string& ending, const std::string& text);
   bool stalled();
-  [[nodiscard]] std::string where_everyone_is();
+  void deadlocked();
+  [[nodiscard]] std::string where_everyone_is(); // after the main loop has stopped, or in it
   void say(const std::string& text);
   [[nodiscard]] std::string simulated_now() const;
   [[nodiscard]] SimTime end_of_time() const { return std::min(ended_at_, timeline_.now()); }
@@ -171,49 +228,58 @@ private:
   world::Cpu cpu_;
   OwnProcess own_process_;
   Polling polling_{*this};
+  Idleness idleness_{*this};
   PortalsHost host_{*this};
   portals::Fabric fabric_;
   SocketHost socket_host_{*this};
   sockets::Stack sockets_;
   SharedMemory shared_memory_;
   SharedObjects shared_objects_{*this};
+  FileLocks file_locks_{*this};
   SysvHost sysv_;
   std::unique_ptr<net::Model> model_;
   std::unique_ptr<cell::Cells> cells_;
-  std::vector<umw_gate> gates_;                 // of ranks that are in no cell
+  std::deque<umw_gate> gates_;                  // of ranks that are in no cell
   std::vector<std::vector<Channel*>> channels_; // by cell and slot
   std::vector<unsigned> staying_;               // by cell
   std::vector<Channel*> absent_;
+  observe::Progress progress_;
+  OutputRelay output_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<std::unique_ptr<portals::Process>> processes_;
   MessageCounter counter_;
   NodeFiles files_;
   bootstrap::Keys keys_;
   bootstrap::Spaces spaces_;
-  bootstrap::Fence fence_;
-  struct FenceOver final : sim::Event {
-    explicit FenceOver(Job& j) : job(j) {}
-    void fire() override { job.fence_over(); }
+  bootstrap::Namespaces namespaces_;
+  bootstrap::Meetings meetings_;
+  bootstrap::Published published_;
+  struct MeetingOver final : sim::Event {
+    explicit MeetingOver(Job& j) : job(j) {}
+    void fire() override { job.meeting_over(*meeting); }
     Job& job;
-  } fence_over_{*this};
-  observe::Progress progress_;
+    std::shared_ptr<bootstrap::Meeting> meeting;
+  };
+  std::deque<MeetingOver> meetings_over_; // those that are not pending serve again
+  std::deque<JobFacts> jobs_;
+  cli::Room room_;
+  std::deque<ProgramPlan> spawned_programs_;
+  unsigned spawned_jobs_ = 0;
+  std::deque<std::shared_ptr<Launch>> launches_;   // under way
+  std::vector<std::vector<std::string>> commands_; // of the record's programs
+  struct Retire final : sim::Event {
+    explicit Retire(Job& j) : job(j) {}
+    void fire() override { job.retire_cells(); }
+    Job& job;
+  } retire_{*this};
   std::set<std::string> warned_;
-  std::string node_list_;
   std::uint64_t descriptors_per_rank_ = 0;
   int thread_ids_ = 0;
   std::vector<std::shared_ptr<world::Folder>> folders_; // working directory each program starts in
   int null_fd_ = -1;
   std::size_t running_ = 0;
-  struct Stall {
-    std::uint64_t steps = ~std::uint64_t{0}; // polling_.steps() when it began
-    SimTime since = 0;
-    unsigned background_rounds = 0;
-    std::vector<observe::RankStatistics> statistics; // of that moment
-  } stall_;
   SimTime ended_at_ = sim::never;
-  int interrupted_ = 0;
-  const Thread* interrupted_thread_ = nullptr; // the one that ran then
-  std::string interrupted_at_;                 // and where
+  Interruption interruption_{plan_.options.timeout.has_value()};
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool over_ = false;
   Outcome outcome_;

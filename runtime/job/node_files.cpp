@@ -73,6 +73,18 @@ std::string network_devices()
 constexpr const char* routes = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
                                "bxi0\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n";
 
+// Address, index of the interface, length of the prefix, scope, flags (permanent), name: addrconf.c of Linux.
+std::string ipv6_addresses(net::NodeIndex node)
+{
+  const auto line = [](sockets::IpAddress address, int index, int prefix, int scope, const char* name) {
+    return fmt::format("{:016x}{:016x} {:02x} {:02x} {:02x} 80 {:>8}\n", address.high(), address.low(), index, prefix,
+                       scope, name);
+  };
+  return line(sockets::loopback_v6, UMW_LOOPBACK_INDEX, 128, 0x10, "lo") +
+         line(sockets::unique_local_of(node), UMW_NETWORK_INDEX, 64, 0, "bxi0") +
+         line(sockets::link_local_of(node), UMW_NETWORK_INDEX, 64, 0x20, "bxi0");
+}
+
 // Seconds since the node has started.
 double uptime(const Rank& rank)
 {
@@ -152,12 +164,11 @@ MachineFiles& NodeFiles::machine(std::uint32_t node)
 {
   const Plan& plan = job_.plan();
   if (hosts_.empty()) {
-    hosts_ = "127.0.0.1\tlocalhost\n";
-    for (std::uint32_t other = 0; other < plan.platform->node_count(); ++other) {
-      const std::uint32_t address = sockets::host_of(other);
-      hosts_ += fmt::format("{}.{}.{}.{}\t{}\n", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
-                            address & 0xff, plan.placement.hostnames[other]);
-    }
+    hosts_ = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n";
+    for (std::uint32_t other = 0; other < plan.platform->node_count(); ++other)
+      for (const sockets::IpAddress address :
+           {sockets::IpAddress{sockets::host_of(other)}, sockets::unique_local_of(other)})
+        hosts_ += fmt::format("{}\t{}\n", address.text(), plan.placement.hostnames[other]);
   }
   const platform::Node& wanted = plan.platform->node(node);
   for (const auto& kind : kinds_)
@@ -194,6 +205,7 @@ void NodeFiles::make(const Rank& rank, std::string_view path)
   } else if (first("/proc/net")) {
     write_file(root / "proc/net/dev", network_devices());
     write_file(root / "proc/net/route", routes);
+    write_file(root / "proc/net/if_inet6", ipv6_addresses(rank.node));
   } else if (first("/proc/sys/kernel/hostname"))
     write_file(root / "proc/sys/kernel/hostname", fmt::format("{}\n", rank.gate.host_name));
   else if (first("/proc/sys/kernel/random/boot_id")) // by which UCX tells whether two processes run on one machine

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,14 @@ struct InWrapper {
   std::array<int, 3> streams = {-1, -1, -1}; // what its 0, 1, 2 lead to; -1: what other ranks' do
 };
 
+// A program that a rank starts while the run is under way.
+struct SpawnedProgram {
+  unsigned context = 0; // application context of the rank that starts it
+  std::vector<std::string> argv;
+  std::vector<std::string> environment; // on top of what programs of that context have
+  std::string folder;                   // absolute
+};
+
 struct Plan {
   cli::RunOptions options;
   std::vector<ProgramPlan> programs;
@@ -44,6 +54,11 @@ struct Plan {
   std::uint64_t own_descriptors = 0;        // what Umwelt needs of its own in the process that has most ranks
   std::unique_ptr<observe::Trace> trace;    // null: not asked for
   std::string shim;                         // path of libumwelt-preload.so
+  // Throws cli::UsageError, loader::Refusal.
+  std::function<ProgramPlan(const SpawnedProgram&)> plan_spawned;
+  // What is short on this machine for so many more ranks of these programs, as a message; empty: nothing. `maps`: that the process which
+  // takes them has already.
+  std::function<std::string(std::span<const ProgramPlan* const> program_of_rank, std::uint64_t maps)> find_shortage;
 };
 
 } // namespace umwelt::job

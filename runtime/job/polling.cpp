@@ -15,12 +15,14 @@ namespace
 
 constexpr std::uint64_t patience = UMW_QUICK_POLLS; // empty polls answered before the rank is blocked
 constexpr unsigned most_rounds = 10'000;            // of all parked ranks without progress: a deadlock
+constexpr unsigned most_rounds_in_all = 1'000'000;
 constexpr unsigned spin_round = 50; // rounds that one of a loop without calls is worth: it lasts some milliseconds
 constexpr SimTime shortest_step = sim::microsecond;
 constexpr SimTime longest_step = 10 * sim::microsecond;
 constexpr SimTime step_fraction = 64;
 constexpr SimTime longest_neglect = sim::second; // of descriptors: who has not looked by then does not look at all
-constexpr SimTime longest_look = 100 * sim::microsecond; // between looks at memory that is shared
+constexpr SimTime longest_look = 100 * sim::microsecond; // between looks at memory that is shared,
+constexpr SimTime slowest_look = 10'000;                 // or this part of the time it has waited
 constexpr SimTime poll_interval = 100 * sim::nanosecond; // of a native poll loop, to say how many were saved
 
 } // namespace
@@ -100,8 +102,9 @@ bool Polling::wait_for_peers(Rank& rank, SimTime deadline)
     return rank.wait(deadline, Rank::For::network);
   const SimTime now = job_.scheduler().now();
   const SimTime waited = now - rank.running().poll.since;
-  const bool woken = rank.wait_in_background(now + std::clamp(waited / step_fraction, shortest_step, longest_look),
-                                             Rank::For::network);
+  const SimTime longest = std::max(longest_look, waited / slowest_look);
+  const bool woken =
+      rank.wait_in_background(now + std::clamp(waited / step_fraction, shortest_step, longest), Rank::For::network);
   if (woken || !rank.running().look_again.pending())
     return woken;
   return rank.wait(sim::never, Rank::For::network); // what others have told of its core does not see before that
@@ -165,7 +168,7 @@ void Polling::park_until_next(Rank& rank)
 
 bool Polling::another_round()
 {
-  if (++rounds_ > most_rounds)
+  if (++rounds_ > most_rounds || ++all_rounds_ > most_rounds_in_all)
     return false;
   bool any = false;
   bool spins = false;
@@ -173,7 +176,7 @@ bool Polling::another_round()
     for (const auto& thread : rank->threads)
       if (thread->poll.parked) {
         thread->poll.empty = 1; // not 0: it has been looking since poll.since
-        thread->poll.let_go = true;
+        thread->poll.let_go = thread->poll.goes_round = true;
         spins = spins || (thread->poll.at_memory && !thread->poll.calls);
         job_.scheduler().wake(*thread->actor);
         any = true;

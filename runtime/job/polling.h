@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "net_models/core/time.h"
+#include "runtime/job/thread.h"
 
 namespace umwelt::job
 {
@@ -51,10 +53,17 @@ public:
   // Some rank got on.
   void progress()
   {
-    rounds_ = 0;
+    rounds_ = all_rounds_ = 0;
     ++steps_;
   }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  // The thread has made a call that does something, though nothing that others wait for. One that was let go round has not gone
+  // round in vain, then.
+  void acted(PollState& poll)
+  {
+    if (std::exchange(poll.goes_round, false))
+      rounds_ = 0;
+  }
 
 private:
   // How long a thread that looks elsewhere may wait for something to happen there. Something has happened to a descriptor of the rank,
@@ -65,6 +74,7 @@ private:
 
   Job& job_;
   unsigned rounds_ = 0;
+  unsigned all_rounds_ = 0; // without progress, whatever else they have done
   std::uint64_t steps_ = 0;
 };
 

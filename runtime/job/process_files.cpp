@@ -200,13 +200,11 @@ ProcessFacts process_of(const Rank& rank)
       .program = rank.world.program_path,
       .argv = rank.world.argv,
       .environment = rank.world.environment,
-      .folder = rank.job.plan().programs[rank.job.plan().program_of_rank[static_cast<std::size_t>(rank.index)]].folder,
-      .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000,
+      .folder = rank.first_folder,
+      .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000 + rank.began / ps_per_tick,
       .cpu_ticks = rank.gate.clock.cpu_ps / ps_per_tick,
       .sockets = static_cast<unsigned>(rank.gate.sockets),
       .threads = {}};
-  std::erase_if(facts.environment,
-                [](const std::string& entry) { return entry.starts_with(UMW_THREAD_MULTIPLE_VARIABLE); });
   std::error_code none;
   const fs::path moved = fs::read_symlink(fmt::format("{}/cwd.{}", rank.session_folder, rank.gate.pid), none);
   if (!none)

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "runtime/bootstrap/namespaces.h"
 #include "runtime/job/channel.h"
 #include "runtime/job/job.h"
 #include "runtime/job/pmi_socket.h"
@@ -38,6 +39,8 @@ Rank::~Rank() = default;
 
 std::string Rank::title() const
 {
+  if (facts != nullptr && facts->space->number > 1)
+    return fmt::format("rank {} ({}; job {} rank {})", index, gate.host_name, facts->space->number, number);
   return fmt::format("rank {} ({})", index, gate.host_name);
 }
 
@@ -124,7 +127,7 @@ void Rank::wakes_up(Thread& thread)
                &thread);
 }
 
-template <class Block> bool Rank::wait_with(For what, Block block)
+template <class Block> bool Rank::wait_with(const Waiting& waiting, Block block)
 {
   engine::Scheduler& scheduler = job.scheduler();
   const Thread& self = running();
@@ -134,11 +137,11 @@ template <class Block> bool Rank::wait_with(For what, Block block)
   if (!memory_peers.empty() && !self.poll.idle)
     job.shared_memory().may_have_written(*this, gate.clock.debt_ps);
   leave_standing();
-  waiting_.push_back({self.actor, what});
+  waiting_.push_back(waiting);
   const SimTime debt = std::exchange(gate.clock.debt_ps, 0); // this thread's own
   const bool woken = block(scheduler);
   gate.clock.debt_ps = debt;
-  std::erase_if(waiting_, [&self](const Waiting& waiting) { return waiting.actor == self.actor; });
+  std::erase_if(waiting_, [&self](const Waiting& other) { return other.actor == self.actor; });
   if (self.number == 0) {
     const SimTime until = std::max(scheduler.now(), begin);
     statistics.waiting += until - begin;
@@ -167,14 +170,30 @@ void Rank::memory_changed()
       job.scheduler().wake(*thread->actor);
 }
 
+bool Rank::in_time(SimTime deadline, bool woken)
+{
+  if (job.scheduler().now() >= deadline) // even if somebody else has woken it at that date
+    job.timed_out(running());
+  return woken;
+}
+
 bool Rank::wait(SimTime deadline, For what)
 {
-  return wait_with(what, [deadline](engine::Scheduler& scheduler) { return scheduler.block(deadline); });
+  return in_time(deadline, wait_with({running().actor, what},
+                                     [deadline](engine::Scheduler& scheduler) { return scheduler.block(deadline); }));
+}
+
+bool Rank::wait_at(std::uint64_t place, std::uint64_t self, SimTime deadline)
+{
+  return in_time(deadline, wait_with({running().actor, For::anything, place, self},
+                                     [deadline](engine::Scheduler& scheduler) { return scheduler.block(deadline); }));
 }
 
 bool Rank::wait_in_background(SimTime deadline, For what)
 {
-  return wait_with(what, [deadline](engine::Scheduler& scheduler) { return scheduler.block_in_background(deadline); });
+  return in_time(deadline, wait_with({running().actor, what}, [deadline](engine::Scheduler& scheduler) {
+                   return scheduler.block_in_background(deadline);
+                 }));
 }
 
 bool Rank::send_signal(const siginfo_t& information, Thread* thread)
@@ -221,6 +240,13 @@ int Rank::take_signal(SignalSet wanted, siginfo_t& information)
   if (information.si_code == SI_TIMER)
     information.si_overrun = timers.taken(information.si_timerid);
   return information.si_signo;
+}
+
+void Rank::program_changed()
+{
+  phase = Phase::loading;
+  gate.running = 0;
+  ignored_ |= ignored_by_default;
 }
 
 void Rank::ignore_signals(SignalSet signals)
@@ -280,6 +306,19 @@ void Rank::notify_network()
   for (const Waiting& waiting : waiting_)
     if (waiting.what == For::network)
       job.scheduler().wake(*waiting.actor);
+}
+
+void Rank::notify_at(std::uint64_t place, unsigned most)
+{
+  for (Waiting& waiting : waiting_) {
+    if (most == 0)
+      return;
+    if (waiting.told || (waiting.place != place && waiting.self != place))
+      continue;
+    waiting.told = true;
+    job.scheduler().wake(*waiting.actor);
+    --most;
+  }
 }
 
 void Rank::notify_all()

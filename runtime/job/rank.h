@@ -11,6 +11,7 @@
 #include "net_models/core/time.h"
 #include "preload/gate/gate.h"
 #include "runtime/cli/exit_codes.h"
+#include "runtime/cli/placement.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
@@ -24,6 +25,11 @@ namespace umwelt::portals
 class Process;
 }
 
+namespace umwelt::bootstrap
+{
+struct Namespace;
+}
+
 namespace umwelt::job
 {
 
@@ -31,6 +37,15 @@ class Channel;
 class Job;
 class PmiSocket;
 class StandardOutput;
+
+// What the ranks of a job have in common: they were started together, and share MPI_COMM_WORLD.
+struct JobFacts {
+  const bootstrap::Namespace* space = nullptr;
+  std::vector<cli::RankPlace> places; // by number
+  std::string node_list;              // names of its nodes
+  const Rank* parent = nullptr;       // has started it; null: the run's own
+  std::size_t alive = 0;
+};
 
 class Rank
 {
@@ -68,6 +83,10 @@ public:
   // Threads that wait for the network look again; or all that wait.
   void notify_network();
   void notify_all();
+  // The calling thread waits for something that lies at `place`; it may be known as `self`. As wait().
+  bool wait_at(std::uint64_t place, std::uint64_t self, SimTime deadline);
+  // Lets the first `most` look again who do, or who are known by that.
+  void notify_at(std::uint64_t place, unsigned most);
   void falls_asleep(const Thread& thread) { std::erase(awake, &thread); }
   void wakes_up(Thread& thread);
   // Threads but this one that poll look again.
@@ -86,29 +105,37 @@ public:
   int take_signal(SignalSet wanted, siginfo_t& information);
   // The program ignores these from now on.
   void ignore_signals(SignalSet signals);
+  // execve(2): it is loading another one; what it has handled has its default again, and no handler can be called.
+  void program_changed();
   // What is due for the running thread is acted upon, on its stack as it stands. True: a call that waits is to fail with EINTR,
   // even if it could be restarted.
   bool act_on_signals();
 
-  [[nodiscard]] std::string title() const; // "rank 3 (bxi3)"
+  [[nodiscard]] std::string title() const; // "rank 3 (bxi3)", "rank 3 (bxi3; job 2 rank 1)"
   // Of the running thread.
   [[nodiscard]] const char* last_call() const { return running().last_call; }
   void set_last_call(const char* name) { running().last_call = name; }
 
   Job& job;
-  const int index;
+  const int index; // in the run
+  JobFacts* facts = nullptr;
+  int number = 0; // in its job
   unsigned program = 0;
   std::uint32_t node = 0;
-  unsigned carrier = 0; // which process carries it (Job::carriers)
+  unsigned carrier = 0;   // which process carries it (Job::carriers)
+  unsigned main_slot = 0; // in a cell: of its main thread
 
   umw_gate& gate;
-  world::Rank world; // what that process is to know
+  world::Rank world;        // what that process is to know
+  std::string first_folder; // working directory it begins in
+  SimTime began = 0;
   std::string local_peers;
   std::string session_folder;
   std::unique_ptr<StandardOutput> output;
   std::unique_ptr<PmiSocket> pmi;
 
-  std::vector<std::unique_ptr<Thread>> threads; // the first is the main one
+  std::vector<std::unique_ptr<Thread>> threads; // the first is the main one; ended ones may be gone
+  unsigned threads_made = 0;
   // Those that neither have ended nor wait for a descriptor, in that order: MPI libraries have several threads that sleep.
   std::vector<Thread*> awake;
   portals::Process* portals = nullptr;
@@ -121,8 +148,8 @@ public:
 
   std::uint64_t changed = 0; // how often something polls look for has come (Polling::changed)
   Phase phase = Phase::loading;
-  bool joined = false;   // between PMIx_Init and PMIx_Finalize
-  bool in_fence = false; // waits for the others
+  bool joined = false;     // between PMIx_Init and PMIx_Finalize
+  bool in_wrapper = false; // its program was executed by a wrapper, which goes on when it has ended
   cli::RankEnd end;
   SimTime finished = 0;
   observe::RankStatistics statistics;
@@ -131,8 +158,13 @@ private:
   struct Waiting {
     engine::Actor* actor;
     For what;
+    std::uint64_t place = 0; // and of what, 0: of anything,
+    std::uint64_t self = 0;  // or by which it is known;
+    bool told = false;       // it is about to look
   };
-  template <class Block> bool wait_with(For what, Block block);
+  template <class Block> bool wait_with(const Waiting& waiting, Block block);
+  // Tells of waits that nobody has ended; `woken`: what the wait has returned, and so does this.
+  bool in_time(SimTime deadline, bool woken);
   // Who takes a signal that is for the process: the main thread if it can, complete_signal() of Linux' kernel/signal.c.
   [[nodiscard]] Thread* taker(int signal) const;
   bool notify_of_timer(const Timers::Notice& notice, std::uint64_t count);

@@ -26,14 +26,28 @@ void SocketHost::backlog_changed(std::uint32_t index, int by)
   job_.ranks()[index]->gate.socket_backlog += static_cast<std::uint32_t>(by);
 }
 
-void SocketHost::outside_refused(std::uint32_t index, std::uint32_t host)
+void SocketHost::outside_refused(std::uint32_t index, sockets::IpAddress host)
 {
   job_.warn(
       *job_.ranks()[index],
       fmt::format(
-          "socket to {}.{}.{}.{}: expected an address of the simulated machine (10.0.0.1 and up, 127.0.0.1), refused "
-          "(ENETUNREACH). Next step: name a simulated host, or start that peer as a rank of the run",
-          host >> 24, host >> 16 & 0xff, host >> 8 & 0xff, host & 0xff));
+          "socket to {}: expected an address of the simulated machine (10.0.0.1 and up, 127.0.0.1, {} and up, ::1), "
+          "refused (ENETUNREACH). Next step: name a simulated host, or start that peer as a rank of the run",
+          host.text(), sockets::unique_local_of(0).text()));
+}
+
+void SocketHost::sent(std::uint32_t index, std::size_t bytes)
+{
+  observe::RankStatistics& statistics = job_.ranks()[index]->statistics;
+  ++statistics.segments_sent;
+  statistics.segment_bytes_sent += bytes;
+}
+
+void SocketHost::received(std::uint32_t index, std::size_t bytes)
+{
+  observe::RankStatistics& statistics = job_.ranks()[index]->statistics;
+  ++statistics.segments_received;
+  statistics.segment_bytes_received += bytes;
 }
 
 } // namespace umwelt::job

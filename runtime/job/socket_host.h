@@ -16,7 +16,9 @@ public:
 
   void socket_changed(std::uint32_t rank) override;
   void backlog_changed(std::uint32_t rank, int by) override;
-  void outside_refused(std::uint32_t rank, std::uint32_t host) override;
+  void outside_refused(std::uint32_t rank, sockets::IpAddress host) override;
+  void sent(std::uint32_t rank, std::size_t bytes) override;
+  void received(std::uint32_t rank, std::size_t bytes) override;
 
 private:
   Job& job_;

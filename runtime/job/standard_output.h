@@ -6,16 +6,21 @@
 #include <array>
 #include <string>
 
+#include <sys/types.h>
+
 #include "runtime/cli/options.h"
 
 namespace umwelt::job
 {
 
+class OutputRelay;
+
 class StandardOutput
 {
 public:
-  // Throws cli::UsageError if a file cannot be made. `rank` of `ranks`; the program's descriptors are descriptors().
-  StandardOutput(const cli::RunOptions& options, int rank, int ranks);
+  // Throws cli::UsageError if a file cannot be made. `rank` of `ranks` of a job; the program's descriptors are descriptors().
+  // What is collected is passed on by `relay`, which outlives it.
+  StandardOutput(const cli::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks);
   ~StandardOutput();
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
@@ -28,19 +33,23 @@ public:
 
 private:
   struct Stream {
-    int fd = -1;         // the rank writes here
-    int file = -1;       // --output-filename
-    int target = -1;     // Umwelt's own descriptor the lines are passed on to, -1: to none
-    long long done = 0;  // bytes of fd already passed on
-    std::string label;   // "stdout"
-    std::string partial; // a line that has not ended yet
+    int fd = -1;          // the rank writes here
+    int file = -1;        // --output-filename
+    int target = -1;      // Umwelt's own descriptor the lines are passed on to, -1: to none
+    off_t done = 0;       // bytes of fd already taken,
+    off_t given_back = 0; // and of those, given back to the machine
+    std::string label;    // "stdout"
+    std::string partial;  // a line that has not ended yet
   };
+  static void take(Stream& stream);
   void pass_on(Stream& stream, bool everything);
   [[nodiscard]] std::string tag(const Stream& stream) const;
 
+  OutputRelay& relay_;
   bool tag_;
   bool timestamp_;
   bool collects_ = false;
+  unsigned job_;
   int rank_;
   std::array<Stream, 2> streams_;
 };

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/job/sysv_host.h"
 
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
@@ -60,13 +65,71 @@ sysv::Queues::Caller SysvCall::queues()
   return {rank_.gate.pid, SysvHost::now(rank_), this};
 }
 
+sysv::PosixQueues::Caller SysvCall::posix_queues()
+{
+  return {rank_.gate.pid, this};
+}
+
+namespace
+{
+
+// Null: it has ended.
+Rank* find(const Job& job, std::uint32_t node, int pid)
+{
+  const auto& ranks = job.ranks();
+  const auto found = std::find_if(ranks.begin(), ranks.end(), [node, pid](const auto& rank) {
+    return rank->gate.pid == pid && rank->node == node && rank->phase != Rank::Phase::ended;
+  });
+  return found == ranks.end() ? nullptr : found->get();
+}
+
+void tell(Job& job, Rank* rank, const sysv::PosixQueues::Notice& notice, int sender)
+{
+  if (rank == nullptr || notice.signal == 0)
+    return;
+  Thread* thread = notice.tid == 0 ? nullptr : job.find_thread(*rank, notice.tid);
+  if (notice.tid != 0 && thread == nullptr)
+    return;
+  siginfo_t information{};
+  information.si_signo = notice.signal;
+  information.si_code = SI_MESGQ;
+  information.si_pid = sender;
+  information.si_uid = getuid();
+  information.si_value.sival_ptr = reinterpret_cast<void*>(notice.value);
+  rank->send_signal(information, thread);
+}
+
+void show(Job& job, Rank* rank, int fd, bool readable)
+{
+  eventfd_t count = 0;
+  if (readable)
+    eventfd_write(fd, 1);
+  else
+    eventfd_read(fd, &count);
+  if (rank == nullptr || !readable)
+    return;
+  job.polling().progress();
+  ++rank->gate.wakes;
+  rank->notify_all();
+}
+
+} // namespace
+
+SysvHost::Node::Node(const std::string& folder, Job& job, std::uint32_t node)
+    : segments(folder),
+      posix_queues([&job, node](int pid, const sysv::PosixQueues::Notice& notice,
+                                int sender) { tell(job, find(job, node, pid), notice, sender); },
+                   [&job, node](int pid, int fd, bool readable) { show(job, find(job, node, pid), fd, readable); })
+{
+}
+
 SysvHost::Node& SysvHost::of(const Rank& rank)
 {
   auto& node = nodes_[rank.node];
   if (!node) {
     const std::string folder = rank.session_folder + "/sysv";
     std::filesystem::create_directories(folder);
-    node = std::make_unique<Node>(folder);
+    node = std::make_unique<Node>(folder, rank.job, rank.node);
   }
   return *node;
 }
@@ -80,6 +143,13 @@ void SysvHost::forget(Rank& rank)
   node->second->segments.forget(rank.gate.pid, now(rank));
   node->second->semaphores.forget(call.semaphores());
   node->second->queues.forget(rank.gate.pid);
+  node->second->posix_queues.forget(rank.gate.pid);
+}
+
+void SysvHost::program_changed(Rank& rank)
+{
+  if (const auto node = nodes_.find(rank.node); node != nodes_.end())
+    node->second->segments.forget(rank.gate.pid, now(rank));
 }
 
 std::int64_t SysvHost::now(const Rank& rank)

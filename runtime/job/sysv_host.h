@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// System V IPC of each node (runtime/sysv), and how its calls block a thread of a rank.
+// System V IPC and message queues of POSIX of each node (runtime/sysv), and how its calls block a thread of a rank.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "net_models/core/timeline.h"
+#include "runtime/sysv/posix_queues.h"
 #include "runtime/sysv/queues.h"
 #include "runtime/sysv/segments.h"
 #include "runtime/sysv/semaphores.h"
@@ -15,6 +16,7 @@
 namespace umwelt::job
 {
 
+class Job;
 class Rank;
 struct Thread;
 
@@ -33,6 +35,7 @@ public:
 
   [[nodiscard]] sysv::Semaphores::Caller semaphores();
   [[nodiscard]] sysv::Queues::Caller queues();
+  [[nodiscard]] sysv::PosixQueues::Caller posix_queues();
 
 private:
   void fire() override;
@@ -46,14 +49,17 @@ class SysvHost
 {
 public:
   struct Node {
-    explicit Node(const std::string& folder) : segments(folder) {}
+    Node(const std::string& folder, Job& job, std::uint32_t node);
     sysv::Segments segments;
     sysv::Semaphores semaphores;
     sysv::Queues queues;
+    sysv::PosixQueues posix_queues;
   };
   [[nodiscard]] Node& of(const Rank& rank);
   // The rank has ended.
   void forget(Rank& rank);
+  // execve(2): segments are detached; adjustments of semaphores stay, semop(2).
+  void program_changed(Rank& rank);
   // Seconds since the epoch, as the rank sees them.
   [[nodiscard]] static std::int64_t now(const Rank& rank);
 

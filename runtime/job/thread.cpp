@@ -20,7 +20,10 @@ Thread::Thread(Rank& of, unsigned n) : rank(of), number(n), look_again(*this)
 {
 }
 
-Thread::~Thread() = default;
+Thread::~Thread()
+{
+  rank.job.scheduler().timeline().cancel(look_again);
+}
 
 engine::Core& Thread::choose_core()
 {

@@ -9,6 +9,7 @@
 #include "net_models/core/timeline.h"
 #include "runtime/engine/core.h"
 #include "runtime/engine/scheduler.h"
+#include "runtime/job/idleness.h"
 #include "runtime/job/pending.h"
 
 namespace umwelt::world
@@ -34,6 +35,7 @@ struct PollState {
   bool at_memory = false;    // ... and looks at memory
   bool calls = false;        // ... in a loop with calls
   bool let_go = false;       // ... and woken because nothing else was left to happen
+  bool goes_round = false;   // ... and it has made no call that does something since
   std::uint64_t changes = 0; // of the gate, when it last went on
   bool told = false;         // what it writes to shared memory in its present burst others know of already
   bool acted = false;        // it has made a call that does something since it last made one that tells nothing
@@ -74,6 +76,10 @@ struct Thread {
   SignalSet blocked = 0;              // its signal mask
   std::uint64_t descriptors_seen = 0; // umw_gate::descriptor_news when it last looked at sockets
   SignalSet waits_for = 0;            // what it waits for in sigwait
+  bool at_descriptors = false;        // it waits for one of its descriptors
+  TimeOuts time_outs;
+  bool cancelled = false;             // somebody wants it to end, which it has not been told yet
+  bool sleeps = false;                // until a date, and would not notice
 
   // Lets a parked thread look again: what another has written reaches its core.
   struct LookAgain final : sim::Event {

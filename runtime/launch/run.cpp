@@ -28,6 +28,7 @@
 #include "runtime/launch/wrappers.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
+#include "runtime/observe/result_file.h"
 #include "runtime/portals/fabric.h"
 #include "runtime/portals/message.h"
 #include "runtime/portals/process.h"
@@ -242,13 +243,17 @@ void describe(const cli::RunOptions& options, const job::Plan& plan)
   fmt::print(stderr, "{}", cli::placement_map(plan.placement));
 }
 
+cli::ProgramSize size_of(const job::ProgramPlan& program)
+{
+  const std::vector<std::string> needed = sonames(program.program);
+  return {needed.size(), cli::is_open_mpi(needed)};
+}
+
 std::vector<cli::ProgramSize> program_sizes(const job::Plan& plan)
 {
   std::vector<cli::ProgramSize> programs;
-  for (const job::ProgramPlan& program : plan.programs) {
-    const std::vector<std::string> needed = sonames(program.program);
-    programs.push_back({needed.size(), cli::is_open_mpi(needed)});
-  }
+  for (const job::ProgramPlan& program : plan.programs)
+    programs.push_back(size_of(program));
   return programs;
 }
 
@@ -264,6 +269,51 @@ cli::CellPlan plan_cells(const job::Plan& plan, const cli::MachineLimits& limits
     ranks.push_back({plan.program_of_rank[i], plan.placement.ranks[i].node});
   return cli::plan_cells(plan.options.cells, plan.options.jobs, ranks, programs,
                          cli::ranks_that_fit(program_sizes(plan), limits));
+}
+
+// Open MPI passes on its parameters, and these are of one job.
+bool belongs_to_one_job(const std::string& entry)
+{
+  return entry.starts_with("OMPI_MCA_orte_ess_num_procs=") ||
+         entry.starts_with("OMPI_MCA_orte_precondition_transports=");
+}
+
+// A program that a rank starts (MPI_Comm_spawn).
+job::ProgramPlan plan_spawned(const cli::RunOptions& options, const job::SpawnedProgram& spawned,
+                              const Installation& installation)
+{
+  std::vector<std::string> unsaid; // the first job has said them
+  cli::AppContext program = options.programs[spawned.context];
+  program.directory = spawned.folder;
+  job::ProgramPlan plan;
+  plan.folder = working_folder(program);
+  plan.environment = base_environment(program, installation);
+  plan.program = loader::find_program(spawned.argv, plan.environment, plan.folder, installation.programs);
+  if (is_wrapper(plan.program))
+    throw cli::UsageError(spawned.argv.front(), "a program",
+                          "a shell, or a tool that executes one (" + plan.program.path + ")",
+                          "Start the program itself; set its environment with the info key env.");
+  plan.same_addresses = options.same_addresses;
+  add_mpi_settings(plan, options, spawned.context, installation, unsaid);
+  for (const std::string& entry : spawned.environment)
+    if (const auto equals = entry.find('='); equals != std::string::npos && !belongs_to_one_job(entry))
+      job::set_variable(plan.environment, entry.substr(0, equals), entry.substr(equals + 1));
+  return plan;
+}
+
+// What is short on this machine for more ranks.
+std::string shortage_for(std::span<const job::ProgramPlan* const> program_of_rank, std::uint64_t maps)
+{
+  std::vector<cli::ProgramSize> sizes;
+  std::vector<unsigned> programs;
+  for (const job::ProgramPlan* program : program_of_rank) {
+    programs.push_back(static_cast<unsigned>(sizes.size()));
+    sizes.push_back(size_of(*program));
+  }
+  cli::Needs needs = cli::estimate_needs(sizes, programs, {});
+  needs.maps += maps;
+  const std::vector<cli::Shortage> shortages = cli::find_shortages(needs, cli::read_machine_limits());
+  return shortages.empty() ? std::string() : cli::shortage_text(needs.ranks, shortages);
 }
 
 // Refuses what does not fit on this machine.
@@ -298,21 +348,49 @@ std::unique_ptr<observe::Trace> open_trace(const job::Plan& plan)
       });
 }
 
-// The exit code: the job's, unless that says all went well and the trace is not whole.
-int finish_trace(const cli::RunOptions& options, observe::Trace& trace, int exit_code)
+// Opens what the user has asked to be written, before the start: the trace of `plan`, and the report (or null).
+std::unique_ptr<observe::ResultFile> open_results(job::Plan& plan)
 {
-  try {
-    trace.finish();
-  } catch (const std::runtime_error& error) {
-    fmt::print(stderr, "umwelt run: {}\n", error.what());
-    return exit_code != cli::exit_code::ok ? exit_code : cli::exit_code::failure;
-  }
-  note(options,
-       fmt::format("trace {}: {} records, {}{}", options.trace, observe::show_count(trace.records()),
-                   observe::show_bytes(trace.bytes()),
-                   *options.trace_format == observe::TraceFormat::perfetto ? "; open it in https://ui.perfetto.dev"
-                                                                           : ""));
-  return exit_code;
+  const cli::RunOptions& options = plan.options;
+  std::unique_ptr<observe::ResultFile> report;
+  if (!options.report.empty())
+    report = std::make_unique<observe::ResultFile>("--report", options.report);
+  if (!options.trace.empty())
+    plan.trace = open_trace(plan);
+  if (report && plan.trace && report->same_file(plan.trace->file()))
+    throw cli::UsageError("--report " + options.report, "a file of its own", "that of --trace " + options.trace,
+                          "Name another one.");
+  return report;
+}
+
+// Writes what is left of report and trace. False: one of them is not whole, as has been said then.
+bool finish_results(const job::Plan& plan, observe::ResultFile* report, const observe::JobRecord& record,
+                    bool deterministic)
+{
+  bool whole = true;
+  const auto attempt = [&whole](const auto& write) {
+    try {
+      write();
+    } catch (const std::runtime_error& error) {
+      fmt::print(stderr, "umwelt run: {}\n", error.what());
+      whole = false;
+    }
+  };
+  if (report != nullptr)
+    attempt([&] {
+      report->buffer() += observe::report_json(record, deterministic);
+      report->finish();
+    });
+  if (plan.trace)
+    attempt([&plan, &trace = *plan.trace] {
+      trace.finish();
+      note(plan.options, fmt::format("trace {}: {} records, {}{}", plan.options.trace,
+                                     observe::show_count(trace.records()), observe::show_bytes(trace.bytes()),
+                                     *plan.options.trace_format == observe::TraceFormat::perfetto
+                                         ? "; open it in https://ui.perfetto.dev"
+                                         : ""));
+    });
+  return whole;
 }
 
 } // namespace
@@ -353,7 +431,10 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
   if (!fs::exists(installation.shim))
     throw std::runtime_error(fmt::format("{}: not found. Next step: install Umwelt again, or build the whole project",
                                          installation.shim.string()));
-  std::vector<std::string> unsaid; // the second start says them
+  for (const auto& [option, path] : {std::pair("--report", &options.report), {"--trace", &options.trace}})
+    if (!path->empty())
+      observe::ResultFile::check(option, *path); // before wrappers run
+  std::vector<std::string> unsaid;               // the second start says them
   std::vector<job::ProgramPlan> plans;
   for (std::size_t i = 0; i < options.programs.size(); ++i)
     plans.push_back(plan_program(options, i, installation, unsaid));
@@ -401,13 +482,16 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers)
   notes.insert(notes.end(), cells.notes.begin(), cells.notes.end());
   check_machine(plan, cells, limits);
   plan.cells = std::move(cells.cells);
+  plan.plan_spawned = [&options, &installation](const job::SpawnedProgram& spawned) {
+    return plan_spawned(options, spawned, installation);
+  };
+  plan.find_shortage = shortage_for;
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)
     fmt::print(stderr, "{}", cli::placement_map(plan.placement));
   print_notes(options, notes);
-  if (!options.trace.empty())
-    plan.trace = open_trace(plan);
+  const std::unique_ptr<observe::ResultFile> report = open_results(plan);
 
   int exit_code = 0;
   std::vector<int> statuses; // of the ranks with wrappers
@@ -426,9 +510,8 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers)
     const observe::JobRecord record = job.record(outcome, wall.count());
     if (options.verbosity >= 0)
       fmt::print(stderr, "{}", observe::summary(record));
-    if (!options.report.empty())
-      observe::write_report(options.report, record, !job.cpu().measured());
-    exit_code = plan.trace ? finish_trace(options, *plan.trace, outcome.exit_code) : outcome.exit_code;
+    const bool whole = finish_results(plan, report.get(), record, !job.cpu().measured());
+    exit_code = whole || outcome.exit_code != cli::exit_code::ok ? outcome.exit_code : cli::exit_code::failure;
     for (const Execution& execution : wrappers.executions) {
       const observe::RankRecord& rank = record.ranks[execution.rank];
       statuses.push_back(rank.signal != 0 ? rank.signal : rank.exit_status << 8);

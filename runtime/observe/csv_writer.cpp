@@ -55,7 +55,7 @@ constexpr std::string_view word_of(net::StageOutcome outcome)
 class CsvWriter final : public TraceWriter
 {
 public:
-  CsvWriter(const TraceWorld& world, TraceFile& file) : world_(world), file_(file) { file_.buffer() += header; }
+  CsvWriter(const TraceWorld& world, ResultFile& file) : world_(world), file_(file) { file_.buffer() += header; }
 
   bool write(const OperationRecord& record) override
   {
@@ -99,12 +99,12 @@ private:
   }
 
   const TraceWorld& world_;
-  TraceFile& file_;
+  ResultFile& file_;
 };
 
 } // namespace
 
-std::unique_ptr<TraceWriter> make_csv_writer(const TraceWorld& world, TraceFile& file)
+std::unique_ptr<TraceWriter> make_csv_writer(const TraceWorld& world, ResultFile& file)
 {
   return std::make_unique<CsvWriter>(world, file);
 }

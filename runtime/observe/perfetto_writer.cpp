@@ -142,7 +142,7 @@ constexpr std::array<const char*, 3> state_names = {"compute", "NIC commands and
 class PerfettoWriter final : public TraceWriter
 {
 public:
-  PerfettoWriter(const TraceWorld& world, TraceFile& file) : world_(world), file_(file), nodes_(world.nodes.size())
+  PerfettoWriter(const TraceWorld& world, ResultFile& file) : world_(world), file_(file), nodes_(world.nodes.size())
   {
     perfetto::TracePacket& packet = begin_packet();
     packet.set_sequence_flags(perfetto::TracePacket::SEQ_INCREMENTAL_STATE_CLEARED);
@@ -284,7 +284,7 @@ private:
   }
 
   const TraceWorld& world_;
-  TraceFile& file_;
+  ResultFile& file_;
   std::vector<Node> nodes_;
   std::uint64_t tracks_ = 0;
   Names names_{&perfetto::InternedData::mutable_event_names};
@@ -295,7 +295,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceWorld& world, TraceFile& file)
+std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceWorld& world, ResultFile& file)
 {
   return std::make_unique<PerfettoWriter>(world, file);
 }

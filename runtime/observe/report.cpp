@@ -3,15 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <unistd.h>
 #include <vector>
 
 #include "runtime/observe/format.h"
@@ -24,8 +18,12 @@ namespace
 constexpr std::size_t most_rows = 16; // beyond: minimum, median, maximum
 constexpr int json_version = 1;
 
+// What the columns of the rank table are about; those of an interface that nobody has used are left out.
+enum class About { rank, messages, sockets };
+
 // A column of the rank table.
 struct Column {
+  About about;
   const char* title;
   std::uint64_t (*value)(const RankStatistics&);
   std::string (*show)(std::uint64_t);
@@ -37,16 +35,22 @@ std::string show_simulated(std::uint64_t time)
 }
 
 constexpr auto columns = std::to_array<Column>({
-    {"compute", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.compute); }, show_simulated},
-    {"communication", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.communication); },
+    {About::rank, "compute", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.compute); },
      show_simulated},
-    {"waiting", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.waiting); }, show_simulated},
-    {"sent", [](const RankStatistics& r) { return r.messages_sent; }, show_count},
-    {"bytes", [](const RankStatistics& r) { return r.bytes_sent; }, show_bytes},
-    {"received", [](const RankStatistics& r) { return r.messages_received; }, show_count},
-    {"bytes", [](const RankStatistics& r) { return r.bytes_received; }, show_bytes},
-    {"crossings", [](const RankStatistics& r) { return r.crossings; }, show_count},
-    {"polls saved", [](const RankStatistics& r) { return r.polls_saved; }, show_count},
+    {About::rank, "communication", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.communication); },
+     show_simulated},
+    {About::rank, "waiting", [](const RankStatistics& r) { return static_cast<std::uint64_t>(r.waiting); },
+     show_simulated},
+    {About::messages, "sent", [](const RankStatistics& r) { return r.messages_sent; }, show_count},
+    {About::messages, "bytes", [](const RankStatistics& r) { return r.bytes_sent; }, show_bytes},
+    {About::messages, "received", [](const RankStatistics& r) { return r.messages_received; }, show_count},
+    {About::messages, "bytes", [](const RankStatistics& r) { return r.bytes_received; }, show_bytes},
+    {About::sockets, "segments sent", [](const RankStatistics& r) { return r.segments_sent; }, show_count},
+    {About::sockets, "bytes", [](const RankStatistics& r) { return r.segment_bytes_sent; }, show_bytes},
+    {About::sockets, "received", [](const RankStatistics& r) { return r.segments_received; }, show_count},
+    {About::sockets, "bytes", [](const RankStatistics& r) { return r.segment_bytes_received; }, show_bytes},
+    {About::rank, "crossings", [](const RankStatistics& r) { return r.crossings; }, show_count},
+    {About::rank, "polls saved", [](const RankStatistics& r) { return r.polls_saved; }, show_count},
 });
 
 using Row = std::vector<std::string>;
@@ -73,19 +77,63 @@ std::string aligned(const std::vector<Row>& rows, std::size_t left)
   return text;
 }
 
+template <typename Value> Value total(const JobRecord& job, Value RankStatistics::*member)
+{
+  Value sum = 0;
+  for (const RankRecord& rank : job.ranks)
+    sum += rank.statistics.*member;
+  return sum;
+}
+
+bool uses_sockets(const JobRecord& job)
+{
+  return total(job, &RankStatistics::segments_sent) + total(job, &RankStatistics::segments_received) > 0;
+}
+
+bool uses_messages(const JobRecord& job)
+{
+  return total(job, &RankStatistics::messages_sent) > 0;
+}
+
+std::vector<Column> columns_of(const JobRecord& job)
+{
+  std::vector<Column> shown;
+  for (const Column& column : columns)
+    if (column.about == About::rank || (column.about == About::sockets && uses_sockets(job)) ||
+        (column.about == About::messages && (uses_messages(job) || !uses_sockets(job))))
+      shown.push_back(column);
+  return shown;
+}
+
+std::string traffic(const JobRecord& job)
+{
+  std::string text;
+  if (uses_messages(job) || !uses_sockets(job))
+    text = fmt::format("{} messages, {}", show_count(total(job, &RankStatistics::messages_sent)),
+                       show_bytes(total(job, &RankStatistics::bytes_sent)));
+  if (uses_sockets(job))
+    text += fmt::format("{}sockets: {} segments, {}", text.empty() ? "" : "   ",
+                        show_count(total(job, &RankStatistics::segments_sent)),
+                        show_bytes(total(job, &RankStatistics::segment_bytes_sent)));
+  return text;
+}
+
 std::string rank_table(const JobRecord& job)
 {
+  const std::vector<Column> shown = columns_of(job);
   const bool each = job.ranks.size() <= most_rows;
   std::vector<Row> rows;
   rows.push_back(each ? Row{"rank", "node"} : Row{"ranks"});
   const std::size_t labels = rows.front().size();
-  for (const Column& column : columns)
+  for (const Column& column : shown)
     rows.front().emplace_back(column.title);
 
   if (each) {
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-      Row row{fmt::format("{}", rank), job.ranks[rank].host};
-      for (const Column& column : columns)
+      const RankRecord& record = job.ranks[rank];
+      Row row{record.job == 1 ? fmt::format("{}", rank) : fmt::format("{} (job {} rank {})", rank, record.job, record.number),
+              record.host};
+      for (const Column& column : shown)
         row.push_back(column.show(column.value(job.ranks[rank].statistics)));
       rows.push_back(std::move(row));
     }
@@ -93,7 +141,7 @@ std::string rank_table(const JobRecord& job)
   }
 
   rows.insert(rows.end(), {{"minimum"}, {"median"}, {"maximum"}});
-  for (const Column& column : columns) {
+  for (const Column& column : shown) {
     std::vector<std::uint64_t> values;
     for (const RankRecord& rank : job.ranks)
       values.push_back(column.value(rank.statistics));
@@ -145,14 +193,6 @@ std::string size_table(const SizeHistogram& sizes)
   return "  message sizes\n" + aligned(rows, 0);
 }
 
-template <typename Value> Value total(const JobRecord& job, Value RankStatistics::*member)
-{
-  Value sum = 0;
-  for (const RankRecord& rank : job.ranks)
-    sum += rank.statistics.*member;
-  return sum;
-}
-
 nlohmann::ordered_json json_of(const SizeHistogram& sizes)
 {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -169,6 +209,8 @@ nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
 {
   const RankStatistics& s = rank.statistics;
   return {{"rank", number},
+          {"job", rank.job},
+          {"rank_of_job", rank.number},
           {"program", rank.program},
           {"host", rank.host},
           {"exit_status", rank.exit_status},
@@ -182,6 +224,10 @@ nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
           {"messages_received", s.messages_received},
           {"bytes_received", s.bytes_received},
           {"sizes", json_of(s.sizes)},
+          {"segments_sent", s.segments_sent},
+          {"segment_bytes_sent", s.segment_bytes_sent},
+          {"segments_received", s.segments_received},
+          {"segment_bytes_received", s.segment_bytes_received},
           {"crossings", s.crossings},
           {"polls_answered", s.polls_answered},
           {"polls_saved", s.polls_saved},
@@ -200,11 +246,10 @@ std::string summary(const JobRecord& job)
                       show_seconds(wall), simulated > 0 ? fmt::format("{:.3g}", wall / simulated) : "-",
                       show_count(job.timeline_events),
                       wall > 0 ? show_rate(static_cast<double>(job.timeline_events) / wall) : "-");
-  text += fmt::format(
-      "  {} messages, {}   {} crossings   polls: {} answered, {} saved   memory {}\n\n",
-      show_count(total(job, &RankStatistics::messages_sent)), show_bytes(total(job, &RankStatistics::bytes_sent)),
-      show_count(total(job, &RankStatistics::crossings)), show_count(total(job, &RankStatistics::polls_answered)),
-      show_count(total(job, &RankStatistics::polls_saved)), show_bytes(job.host.peak_resident_bytes));
+  text += fmt::format("  {}   {} crossings   polls: {} answered, {} saved   memory {}\n\n", traffic(job),
+                      show_count(total(job, &RankStatistics::crossings)),
+                      show_count(total(job, &RankStatistics::polls_answered)),
+                      show_count(total(job, &RankStatistics::polls_saved)), show_bytes(job.host.peak_resident_bytes));
   if (job.ranks.empty())
     return text;
   text += rank_table(job);
@@ -229,6 +274,8 @@ std::string report_json(const JobRecord& job, bool deterministic)
   json["timeline_events"] = job.timeline_events;
   json["totals"] = {{"messages", total(job, &RankStatistics::messages_sent)},
                     {"bytes", total(job, &RankStatistics::bytes_sent)},
+                    {"segments", total(job, &RankStatistics::segments_sent)},
+                    {"segment_bytes", total(job, &RankStatistics::segment_bytes_sent)},
                     {"crossings", total(job, &RankStatistics::crossings)},
                     {"polls_answered", total(job, &RankStatistics::polls_answered)},
                     {"polls_saved", total(job, &RankStatistics::polls_saved)},
@@ -241,27 +288,12 @@ std::string report_json(const JobRecord& job, bool deterministic)
     const double simulated = sim::to_seconds(job.simulated);
     json["host"] = {{"wall_seconds", job.host.wall_seconds},
                     {"cpu_seconds", job.host.cpu_seconds},
+                    {"interruptions", total(job, &RankStatistics::interruptions)},
                     {"slowdown", simulated > 0 ? nlohmann::ordered_json(job.host.wall_seconds / simulated) : nullptr},
                     {"peak_resident_bytes", job.host.peak_resident_bytes}};
   }
   // Command lines may hold bytes that are not UTF-8: they are replaced rather than refused.
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-void write_report(const std::string& path, const JobRecord& job, bool deterministic)
-{
-  const std::string unfinished = fmt::format("{}.{}.part", path, getpid());
-  std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-  out << report_json(job, deterministic);
-  out.close();
-  if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    std::remove(unfinished.c_str());
-    throw std::runtime_error(
-        fmt::format("report {}: expected a file that can be written, got: {}\n  Check the folder and "
-                    "its permissions, or give --report another path.",
-                    path, reason));
-  }
 }
 
 } // namespace umwelt::observe

@@ -18,8 +18,4 @@ std::string summary(const JobRecord& job);
 // same bytes.
 std::string report_json(const JobRecord& job, bool deterministic = false);
 
-// Writes the JSON to `path`, wholly or not at all (through a file beside it). Throws std::runtime_error with path and
-// reason.
-void write_report(const std::string& path, const JobRecord& job, bool deterministic = false);
-
 } // namespace umwelt::observe

@@ -52,7 +52,14 @@ struct RankStatistics {
   std::uint64_t bytes_received = 0;
   SizeHistogram sizes; // of messages sent
 
+  // Of TCP and UDP: segments of streams with payload, and datagrams. Their payload alone.
+  std::uint64_t segments_sent = 0;
+  std::uint64_t segment_bytes_sent = 0;
+  std::uint64_t segments_received = 0;
+  std::uint64_t segment_bytes_received = 0;
+
   std::uint64_t crossings = 0;      // calls that left the rank's world for the runtime's
+  std::uint64_t interruptions = 0;  // of threads that go on without a call; differs from run to run
   std::uint64_t polls_answered = 0; // empty polls that were answered at once
   std::uint64_t polls_saved = 0;    // empty polls that blocked until something could have changed
   std::uint64_t events = 0;         // Portals events and counter updates delivered to the rank
@@ -61,6 +68,8 @@ struct RankStatistics {
 struct RankRecord {
   std::string host;          // name of the simulated node
   unsigned program = 0;      // index in JobRecord::programs
+  unsigned job = 1;          // 1: the run's own; others were started by ranks (MPI_Comm_spawn)
+  unsigned number = 0;       // in its job
   sim::SimTime finished = 0; // simulated time of its end
   int exit_status = 0;
   int signal = 0; // that killed it; 0: none

@@ -35,8 +35,8 @@ constexpr std::uint64_t types_of_messages = 8;
 } // namespace
 
 Trace::Trace(const TraceOptions& options, TraceWorld world, OperationKey key)
-    : world_(std::move(world)), key_(key), traced_(world_.rank_nodes.size(), options.ranks.empty()),
-      traced_nodes_(world_.nodes.size(), options.ranks.empty()), file_(options.path),
+    : world_(std::move(world)), key_(key), all_(options.ranks.empty()), traced_(world_.rank_nodes.size(), options.ranks.empty()),
+      traced_nodes_(world_.nodes.size(), options.ranks.empty()), file_("--trace", options.path),
       intervals_(world_.rank_nodes.size())
 {
   for (const std::uint32_t rank : options.ranks) {
@@ -73,6 +73,13 @@ void Trace::stage(const net::StageRecord& record)
   records_ += writer_->write(entry);
 }
 
+void Trace::add_rank(std::uint32_t node)
+{
+  intervals_.emplace_back().rank = static_cast<std::uint32_t>(world_.rank_nodes.size());
+  world_.rank_nodes.push_back(node);
+  traced_.push_back(all_);
+}
+
 void Trace::rank_spent(std::uint32_t rank, RankState state, sim::SimTime start, sim::SimTime end)
 {
   if (end <= start || !traces(rank))
@@ -97,7 +104,7 @@ void Trace::finish()
   for (const RankInterval& interval : intervals_)
     write(interval);
   intervals_.clear();
-  file_.finish();
+  file_.finish("Make room or name another file, and run again; --trace-ranks makes a trace smaller.", true);
 }
 
 } // namespace umwelt::observe

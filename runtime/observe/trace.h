@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/observe/trace_file.h"
+#include "runtime/observe/result_file.h"
 #include "runtime/observe/trace_writer.h"
 
 namespace umwelt::observe
@@ -36,11 +36,15 @@ public:
   // Intervals of one state that touch become one.
   void rank_spent(std::uint32_t rank, RankState state, sim::SimTime start, sim::SimTime end);
 
+  // One more rank, the next by number: it has been started by others. Not traced if ranks were chosen.
+  void add_rank(std::uint32_t node);
+
   // No records after this. Throws std::runtime_error if the trace is not whole.
   void finish();
 
   [[nodiscard]] std::uint64_t records() const { return records_; }
   [[nodiscard]] std::uint64_t bytes() const { return file_.bytes(); }
+  [[nodiscard]] const ResultFile& file() const { return file_; }
 
 private:
   struct Operation {
@@ -53,9 +57,10 @@ private:
 
   TraceWorld world_;
   OperationKey key_;
+  bool all_;                       // no ranks were chosen
   std::vector<bool> traced_;       // by rank
   std::vector<bool> traced_nodes_; // those with a traced rank
-  TraceFile file_;
+  ResultFile file_;
   std::unique_ptr<TraceWriter> writer_;
   std::unordered_map<const void*, Operation> operations_;
   std::vector<RankInterval> intervals_; // by rank, not yet written

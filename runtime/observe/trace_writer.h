@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/observe/trace_file.h"
+#include "runtime/observe/result_file.h"
 #include "runtime/observe/trace_format.h"
 #include "runtime/observe/trace_record.h"
 
@@ -31,7 +31,7 @@ public:
 };
 
 // The world and the file must outlive the writer.
-std::unique_ptr<TraceWriter> make_csv_writer(const TraceWorld& world, TraceFile& file);
-std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceWorld& world, TraceFile& file);
+std::unique_ptr<TraceWriter> make_csv_writer(const TraceWorld& world, ResultFile& file);
+std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceWorld& world, ResultFile& file);
 
 } // namespace umwelt::observe

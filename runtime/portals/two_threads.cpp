@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <system_error>
+#include <utility>
 
 #include <sched.h>
 
@@ -57,13 +58,29 @@ bool TwoThreads::run(std::size_t size, const Part& part)
     size_ = size;
     next_ = 0;
     done_ = true;
+    thrown_ = nullptr;
   }
   if (helper_.joinable())
     changed_.notify_all();
   take_parts();
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !helping_; }); // if it comes too late, there is no part left
+  changed_.wait(lock, [this] { return !helping_; });
+  part_ = nullptr; // if it comes too late, there is nothing left
+  if (thrown_)
+    std::rethrow_exception(std::exchange(thrown_, nullptr));
   return done_;
+}
+
+bool TwoThreads::try_part(std::size_t offset)
+{
+  try {
+    return (*part_)(offset, std::min(part_bytes, size_ - offset));
+  } catch (...) {
+    const std::scoped_lock lock(mutex_);
+    if (!thrown_)
+      thrown_ = std::current_exception();
+    return false;
+  }
 }
 
 void TwoThreads::take_parts()
@@ -72,8 +89,9 @@ void TwoThreads::take_parts()
     const std::size_t offset = next_.fetch_add(part_bytes, std::memory_order_relaxed);
     if (offset >= size_)
       return;
-    if (!(*part_)(offset, std::min(part_bytes, size_ - offset))) {
+    if (!try_part(offset)) {
       done_ = false;
+      next_ = size_; // for the other one as well
       return;
     }
   }

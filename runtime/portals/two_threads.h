@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -27,12 +28,14 @@ public:
   TwoThreads(const TwoThreads&) = delete;
   TwoThreads& operator=(const TwoThreads&) = delete;
 
-  // part() for all parts of [0, size), which must not depend on each other. False: one of them was.
+  // part() for all parts of [0, size), which must not depend on each other. False: one of them was, and others may not have been tried.
+  // What a part throws is thrown here, by whichever thread it was thrown. No part runs any more when this returns or throws.
   bool run(std::size_t size, const Part& part);
 
 private:
   void help();
   void take_parts();
+  bool try_part(std::size_t offset);
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -42,6 +45,7 @@ private:
   std::size_t size_ = 0;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> done_{true}; // all of them successfully, so far
+  std::exception_ptr thrown_;    // by the first that did
   std::thread helper_;
 };
 

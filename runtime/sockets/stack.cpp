@@ -19,12 +19,14 @@ namespace
 {
 
 constexpr std::size_t largest_segment = 64 * 1024; // what Linux hands to a NIC at once (GSO)
-constexpr std::size_t stream_header = 52;          // IPv4 and TCP with time stamps
-constexpr std::size_t datagram_header = 28;        // IPv4 and UDP
-constexpr std::size_t window = 512 * 1024;         // bytes that may be under way or wait at the receiver
-constexpr int least_backlog = 128;                 // a SYN that finds no room would only be sent again
-constexpr SimTime arp_timeout = 3 * sim::second;   // until Linux gives EHOSTUNREACH
-constexpr std::uint16_t first_ephemeral = 32768;   // ip_local_port_range
+constexpr std::size_t ip_header = 20;
+constexpr std::size_t ip6_header = 40;
+constexpr std::size_t stream_header = 32;  // TCP with time stamps
+constexpr std::size_t datagram_header = 8; // UDP
+constexpr std::size_t window = UMW_STREAM_WINDOW;
+constexpr int least_backlog = 128;               // a SYN that finds no room would only be sent again
+constexpr SimTime arp_timeout = 3 * sim::second; // until Linux gives EHOSTUNREACH
+constexpr std::uint16_t first_ephemeral = 32768; // ip_local_port_range
 constexpr std::uint16_t last_ephemeral = 60999;
 
 } // namespace
@@ -43,7 +45,7 @@ struct Stack::Segment final : net::Transfer {
 };
 
 struct Stack::Socket {
-  enum class State : std::uint8_t { idle, listening, connecting, connected, failed };
+  enum class State : std::uint8_t { idle, listening, connecting, connected, refused, failed };
 
   struct Timeout final : sim::Event {
     Timeout(Stack& s, Id i) : stack(s), id(i) {}
@@ -60,12 +62,16 @@ struct Stack::Socket {
   std::uint32_t rank = 0;
   NodeIndex node = 0;
   Type type = Type::stream;
+  Family family = Family::v4;
+  bool only_v6 = false;
   State state = State::idle;
   int fd = -1;
   int error = 0;
   Address own;
   std::optional<Address> peer_address;
-  bool bound = false; // entered in ports_
+  bool bound = false;      // entered in ports_
+  bool chose_host = false; // it was bound to an address of its own, rather than given one when it connected
+  bool chose_port = false; // likewise
   bool reuse = false;
   bool closed = false; // the rank has no descriptor of it any more
   std::unique_ptr<Timeout> timeout;
@@ -120,8 +126,7 @@ void Stack::erase(Id id)
   if (socket == nullptr)
     return;
   drop_backlog(*socket);
-  if (socket->bound)
-    std::erase(ports_[static_cast<int>(socket->type)][{socket->node, socket->own.port}], id);
+  leave_port(*socket);
   if (socket->timeout)
     timeline_.cancel(*socket->timeout);
   if (socket->fd >= 0)
@@ -131,9 +136,12 @@ void Stack::erase(Id id)
 
 // --- calls -----------------------------------------------------------------------------------------------------------------------
 
-Stack::Id Stack::create(std::uint32_t rank, NodeIndex node, Type type, int fd)
+Stack::Id Stack::create(std::uint32_t rank, NodeIndex node, Type type, Family family, int fd)
 {
   Socket& socket = make(rank, node, type);
+  socket.family = family;
+  if (family == Family::v6)
+    socket.own.host = any_v6;
   socket.fd = fd;
   return socket.id;
 }
@@ -144,7 +152,8 @@ bool Stack::taken(const Socket& socket, Address address) const
   const auto found = ports.find({socket.node, address.port});
   return found != ports.end() && std::any_of(found->second.begin(), found->second.end(), [&](Id other_id) {
            const Socket& other = *find(other_id);
-           const bool overlap = other.own.host == 0 || address.host == 0 || other.own.host == address.host;
+           const bool overlap = covers(other.own.host, other.only_v6, address.host) ||
+                                covers(address.host, socket.only_v6, other.own.host);
            return overlap && !(socket.reuse && other.reuse && other.state != Socket::State::listening);
          });
 }
@@ -154,6 +163,12 @@ void Stack::enter_port(Socket& socket, Address address)
   socket.own = address;
   socket.bound = true;
   ports_[static_cast<int>(socket.type)][{socket.node, address.port}].push_back(socket.id);
+}
+
+void Stack::leave_port(Socket& socket)
+{
+  if (std::exchange(socket.bound, false))
+    std::erase(ports_[static_cast<int>(socket.type)][{socket.node, socket.own.port}], socket.id);
 }
 
 bool Stack::choose_port(Socket& socket)
@@ -179,15 +194,35 @@ int Stack::bind(Id id, Address address)
     return -EBADF;
   if (socket->bound)
     return -EINVAL;
-  if (address.host != 0 && !is_loopback(address.host) && address.host != host_of(socket->node))
+  if (socket->only_v6 && address.host.is_v4())
+    return -EINVAL;
+  if (!address.host.is_any() && !address.host.is_loopback() &&
+      address.host != source_towards(address.host, socket->node))
     return -EADDRNOTAVAIL;
   if (address.port == 0) {
-    socket->own.host = address.host;
-    return choose_port(*socket) ? 0 : -EADDRINUSE;
+    const IpAddress before = std::exchange(socket->own.host, address.host);
+    if (!choose_port(*socket)) {
+      socket->own.host = before;
+      return -EADDRINUSE;
+    }
+  } else {
+    if (taken(*socket, address))
+      return -EADDRINUSE;
+    enter_port(*socket, address);
+    socket->chose_port = true;
   }
-  if (taken(*socket, address))
-    return -EADDRINUSE;
-  enter_port(*socket, address);
+  socket->chose_host = !address.host.is_any();
+  return 0;
+}
+
+int Stack::set_only_v6(Id id, bool only)
+{
+  Socket* socket = find(id);
+  if (socket == nullptr)
+    return -EBADF;
+  if (socket->bound)
+    return -EINVAL;
+  socket->only_v6 = only;
   return 0;
 }
 
@@ -216,48 +251,114 @@ int Stack::listen(Id id, int backlog)
   return 0;
 }
 
-int Stack::connect(Id id, Address address, std::size_t filled)
+// What is wrong with the family of `destination` for a socket of IPv6, which may be bound; 0: nothing.
+int Stack::refusal(const Socket& socket, IpAddress destination)
 {
-  Socket* socket = find(id);
-  if (socket == nullptr)
-    return -EBADF;
-  const auto node = node_of(address.host, socket->node, nodes_);
-  const bool outside = !node && (address.host & netmask) != network;
-  if (outside) {
-    host_.outside_refused(socket->rank, address.host);
+  if (socket.only_v6 && destination.is_v4())
     return -ENETUNREACH;
-  }
-  if (address.host == 0)
-    address.host = host_of(socket->node);
-  if (!socket->bound && !choose_port(*socket))
-    return -EADDRNOTAVAIL;
-  if (socket->own.host == 0)
-    socket->own.host = is_loopback(address.host) ? address.host : host_of(socket->node);
-  socket->peer_address = address;
-  if (socket->type == Type::datagram)
+  if (!socket.chose_host || socket.own.host.is_v4() == destination.is_v4())
     return 0;
-  switch (socket->state) {
+  return destination.is_v4() ? -ENETUNREACH : -EAFNOSUPPORT; // as Linux has it
+}
+
+int Stack::start_connecting(Socket& socket, Address address)
+{
+  switch (socket.state) {
   case Socket::State::idle:
     break;
   case Socket::State::connecting:
     return -EALREADY;
   case Socket::State::connected:
     return -EISCONN;
+  case Socket::State::refused:
+    return socket.error != 0 ? -std::exchange(socket.error, 0) : -ESTALE;
   default:
     return -EINVAL;
   }
-  socket->state = Socket::State::connecting;
-  socket->filled = filled;
+  const auto node = node_of(address.host, socket.node, nodes_);
+  if (!node && !is_on_network(address.host)) {
+    host_.outside_refused(socket.rank, address.host);
+    return -ENETUNREACH;
+  }
+  if (address.host.is_any())
+    address.host = address.host.is_v4() ? loopback_v4 : loopback_v6;
+  if (const int refused = refusal(socket, address.host); refused != 0)
+    return refused;
+  if (!socket.bound && !choose_port(socket))
+    return -EADDRNOTAVAIL;
+  if (!socket.chose_host)
+    socket.own.host = source_towards(address.host, socket.node);
+  socket.peer_address = address;
+  if (socket.type == Type::datagram)
+    return 0;
+  socket.state = Socket::State::connecting;
   if (!node) { // nobody answers
-    socket->timeout = std::make_unique<Socket::Timeout>(*this, id);
-    timeline_.schedule_in(*socket->timeout, arp_timeout);
+    socket.timeout = std::make_unique<Socket::Timeout>(*this, socket.id);
+    timeline_.schedule_in(*socket.timeout, arp_timeout);
     return -EINPROGRESS;
   }
-  auto segment = segment_from(*socket, address);
+  auto segment = segment_from(socket, address);
   segment->kind = Segment::Kind::syn;
   segment->target = *node;
   send(std::move(segment));
   return -EINPROGRESS;
+}
+
+int Stack::connect(Id id, Address address, std::size_t filled)
+{
+  Socket* socket = find(id);
+  if (socket == nullptr)
+    return -EBADF;
+  socket->filled += filled;
+  const int result = start_connecting(*socket, address);
+  if (result != -EINPROGRESS && filled > 0)
+    drain_filling(*socket);
+  return result;
+}
+
+void Stack::drain_filling(Socket& socket)
+{
+  std::array<char, 4096> nothing; // NOLINT(*-member-init)
+  while (socket.fd >= 0 && socket.filled > 0) {
+    const ssize_t size = recv(socket.fd, nothing.data(), std::min(nothing.size(), socket.filled), MSG_DONTWAIT);
+    if (size <= 0)
+      break;
+    socket.filled -= static_cast<std::size_t>(size);
+  }
+  socket.filled = 0;
+}
+
+// What connecting has chosen.
+void Stack::forget_connection(Socket& socket)
+{
+  socket.peer_address.reset();
+  if (!socket.chose_port)
+    leave_port(socket);
+  if (!socket.chose_host)
+    socket.own.host = socket.family == Family::v6 ? any_v6 : any_v4;
+  if (!socket.bound)
+    socket.own.port = 0;
+}
+
+int Stack::disconnect(Id id)
+{
+  Socket* socket = find(id);
+  if (socket == nullptr)
+    return -EBADF;
+  forget_connection(*socket);
+  return 0;
+}
+
+int Stack::renew(Id id, int fd)
+{
+  Socket* socket = find(id);
+  if (socket == nullptr || socket->state != Socket::State::refused) {
+    ::close(fd);
+    return socket == nullptr ? -EBADF : -EINVAL;
+  }
+  socket->state = Socket::State::idle;
+  socket->fd = fd;
+  return 0;
 }
 
 Stack::Id Stack::accept(Id id, int fd)
@@ -381,8 +482,8 @@ std::unique_ptr<Stack::Segment> Stack::segment_from(const Socket& socket, Addres
   segment->from = socket.id;
   segment->to = socket.peer;
   segment->sender = socket.own;
-  if (segment->sender.host == 0)
-    segment->sender.host = is_loopback(destination.host) ? destination.host : host_of(socket.node);
+  if (segment->sender.host.is_any())
+    segment->sender.host = source_towards(destination.host, socket.node);
   segment->destination = destination;
   segment->source = socket.node;
   segment->target = node_of(destination.host, socket.node, nodes_).value_or(socket.node);
@@ -393,8 +494,8 @@ std::unique_ptr<Stack::Segment> Stack::segment_from(const Socket& socket, Addres
 
 void Stack::send(std::unique_ptr<Segment> segment)
 {
-  segment->payload =
-      segment->bytes.size() + (segment->kind == Segment::Kind::datagram ? datagram_header : stream_header);
+  segment->payload = segment->bytes.size() + (segment->destination.host.is_v4() ? ip_header : ip6_header) +
+                     (segment->kind == Segment::Kind::datagram ? datagram_header : stream_header);
   Segment& started = *segment;
   under_way_.emplace(&started, std::move(segment));
   model_->start(started);
@@ -432,6 +533,7 @@ void Stack::pump(Socket& socket)
       bytes.resize(static_cast<std::size_t>(size));
       segment->bytes = std::move(bytes);
       socket.in_flight += segment->bytes.size();
+      host_.sent(socket.rank, segment->bytes.size());
     }
     send(std::move(segment));
   }
@@ -447,15 +549,22 @@ void Stack::pump_datagrams(Socket& socket)
     if (size < static_cast<ssize_t>(sizeof head))
       break;
     std::memcpy(&head, bytes.data(), sizeof head);
-    Address destination{head.host, head.port};
-    if (destination == Address{} && socket.peer_address)
+    Address destination = address_from(head.address);
+    if (destination == Address{any_v6, 0} && socket.peer_address)
       destination = *socket.peer_address;
+    if (destination.host.is_any())
+      destination.host = destination.host.is_v4() ? loopback_v4 : loopback_v6;
+    if (const int refused = refusal(socket, destination.host); refused != 0) {
+      socket.error = -refused;
+      continue;
+    }
     if (!socket.bound && !choose_port(socket))
       continue;
     if (!node_of(destination.host, socket.node, nodes_)) {
-      if ((destination.host & netmask) != network)
+      const bool outside = !is_on_network(destination.host);
+      if (outside)
         host_.outside_refused(socket.rank, destination.host);
-      socket.error = (destination.host & netmask) != network ? ENETUNREACH : EHOSTUNREACH;
+      socket.error = outside ? ENETUNREACH : EHOSTUNREACH;
       continue;
     }
     auto segment = segment_from(socket, destination);
@@ -464,6 +573,7 @@ void Stack::pump_datagrams(Socket& socket)
     segment->number = socket.next_datagram[segment->target]++;
     segment->bytes.assign(bytes.data() + sizeof head, bytes.data() + size);
     socket.in_flight += segment->bytes.size();
+    host_.sent(socket.rank, segment->bytes.size());
     send(std::move(segment));
   }
 }
@@ -530,7 +640,7 @@ Stack::Socket* Stack::listener_at(NodeIndex node, Address address) const
     return nullptr;
   for (const Id id : found->second) {
     Socket* socket = find(id);
-    if (socket->state == Socket::State::listening && (socket->own.host == 0 || socket->own.host == address.host))
+    if (socket->state == Socket::State::listening && covers(socket->own.host, socket->only_v6, address.host))
       return socket;
   }
   return nullptr;
@@ -564,13 +674,7 @@ void Stack::arrived_answer(const Segment& segment)
   }
   socket->state = Socket::State::connected;
   socket->peer = segment.from;
-  std::array<char, 4096> nothing; // NOLINT(*-member-init)
-  while (socket->filled > 0) {
-    const ssize_t size = recv(socket->fd, nothing.data(), std::min(nothing.size(), socket->filled), MSG_DONTWAIT);
-    if (size <= 0)
-      break;
-    socket->filled -= static_cast<std::size_t>(size);
-  }
+  drain_filling(*socket);
   host_.socket_changed(socket->rank);
   pump(*socket);
 }
@@ -602,6 +706,8 @@ void Stack::arrived_in_stream(Segment& segment)
       end_if_over(*sender);
     return;
   }
+  if (segment.kind == Segment::Kind::data)
+    host_.received(socket->rank, segment.bytes.size());
   socket->early.emplace(segment.number, std::pair(segment.kind == Segment::Kind::end, std::move(segment.bytes)));
   while (!socket->early.empty() && socket->early.begin()->first == socket->next_in) {
     auto& [is_end, bytes] = socket->early.begin()->second;
@@ -691,16 +797,18 @@ void Stack::deliver(const Datagram& datagram, const Segment& segment)
   if (found != ports_[static_cast<int>(Type::datagram)].end())
     for (const Id id : found->second) {
       Socket& socket = *find(id);
-      if ((socket.own.host != 0 && socket.own.host != datagram.destination.host) ||
+      if (!covers(socket.own.host, socket.only_v6, datagram.destination.host) ||
           (socket.peer_address && *socket.peer_address != datagram.sender))
         continue;
-      umw_datagram_head head{datagram.sender.host, datagram.sender.port, 0};
+      const umw_datagram_head head{to_gate(datagram.sender)};
       std::vector<char> bytes(sizeof head + datagram.bytes.size());
       std::memcpy(bytes.data(), &head, sizeof head);
       std::copy(datagram.bytes.begin(), datagram.bytes.end(), bytes.begin() + sizeof head);
       if (::send(socket.fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >=
-          0) // else there is no room: it is lost
+          0) { // else there is no room: it is lost
+        host_.received(socket.rank, datagram.bytes.size());
         host_.socket_changed(socket.rank);
+      }
       return;
     }
   answer(segment, false, 0); // ICMP: port unreachable
@@ -717,7 +825,11 @@ void Stack::drop_backlog(Socket& socket)
 void Stack::fail(Socket& socket, int error)
 {
   socket.error = error;
-  socket.state = Socket::State::failed;
+  if (socket.state == Socket::State::connecting) {
+    socket.state = Socket::State::refused;
+    forget_connection(socket);
+  } else
+    socket.state = Socket::State::failed;
   drop_backlog(socket);
   if (socket.fd >= 0)
     ::close(std::exchange(socket.fd, -1)); // the rank's end: POLLHUP

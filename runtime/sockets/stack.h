@@ -30,6 +30,7 @@ namespace umwelt::sockets
 using sim::SimTime;
 
 enum class Type : std::uint8_t { stream, datagram };
+enum class Family : std::uint8_t { v4, v6 };
 
 // Whom the stack tells.
 class Host
@@ -40,7 +41,10 @@ public:
   // How many of the rank's sockets have data for which there is no room yet has changed by `by`.
   virtual void backlog_changed(std::uint32_t rank, int by) = 0;
   // Somebody tried to reach an address outside of the simulated world; the text says who and what instead.
-  virtual void outside_refused(std::uint32_t rank, std::uint32_t host) = 0;
+  virtual void outside_refused(std::uint32_t rank, IpAddress host) = 0;
+  // For statistics: a segment of a stream or a datagram with `bytes` of payload has been sent, has reached the rank's socket.
+  virtual void sent(std::uint32_t rank, std::size_t bytes) = 0;
+  virtual void received(std::uint32_t rank, std::size_t bytes) = 0;
 
 protected:
   ~Host() = default;
@@ -58,12 +62,18 @@ public:
   void set_model(net::Model& model) { model_ = &model; }
 
   // Calls of a rank. `fd`: the stack's end of the pair, which it closes. Results: 0 or more, or a negative errno.
-  Id create(std::uint32_t rank, NodeIndex node, Type type, int fd);
+  Id create(std::uint32_t rank, NodeIndex node, Type type, Family family, int fd);
+  // A socket of IPv6 may be bound and connected to an address of IPv4, too, unless it is for IPv6 only.
   int bind(Id id, Address address);
   int set_reuse(Id id, bool reuse);
+  int set_only_v6(Id id, bool only);
   int listen(Id id, int backlog);
-  // -EINPROGRESS: under way. `filled`: bytes that lie in the pair for it to be not writable.
+  // -EINPROGRESS: under way. `filled`: bytes that lie in the pair for it to be not writable. -ESTALE: it has failed to connect before, which
+  // has ended its pair; it needs a new one.
   int connect(Id id, Address address, std::size_t filled);
+  int renew(Id id, int fd);
+  // Of datagrams: they come from anybody again.
+  int disconnect(Id id);
   // The number of the connection, which gets `fd`.
   Id accept(Id id, int fd);
   // The last of the rank's descriptors of it is closed.
@@ -108,6 +118,11 @@ private:
   Socket& make(std::uint32_t rank, NodeIndex node, Type type);
   bool choose_port(Socket& socket);
   void enter_port(Socket& socket, Address address);
+  void leave_port(Socket& socket);
+  void forget_connection(Socket& socket);
+  int start_connecting(Socket& socket, Address address);
+  static void drain_filling(Socket& socket);
+  [[nodiscard]] static int refusal(const Socket& socket, IpAddress destination);
   std::unique_ptr<Segment> segment_from(const Socket& socket, Address destination) const;
   void send(std::unique_ptr<Segment> segment);
   void answer(const Segment& to, bool accepted, Id from);

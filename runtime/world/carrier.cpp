@@ -2,6 +2,7 @@
 #include "runtime/world/carrier.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -9,18 +10,60 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "loader/high_memory.h"
+#include "loader/program.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/symbols.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/world/program_change.h"
 #include "runtime/world/signals.h"
 #include "runtime/world/slices.h"
 
 namespace umwelt::world
 {
+
+std::uint32_t* descriptor_owners()
+{
+  static std::array<std::uint32_t, UMW_DESCRIPTORS> owners;
+  return owners.data();
+}
+
+namespace
+{
+
+// The program may have closed it, and something else is there.
+bool is_pmi(const umw_gate& gate, int own)
+{
+  struct stat status {};
+  return own == gate.pmi_fd && fstat(own, &status) == 0 && status.st_ino == gate.pmi_inode &&
+         status.st_dev == gate.pmi_device;
+}
+
+// Of a rank that ends: pipes and FIFOs of others end, what it has written to the runtime may be the last. The places of its 0, 1 and
+// 2 are the runtime's to close, and so is its end of PMI_FD.
+void close_descriptors(const umw_gate& gate)
+{
+  const std::uint32_t self = gate.owner;
+  std::uint32_t* owners = descriptor_owners();
+  const int nothing = open("/", O_PATH | O_CLOEXEC);
+  for (const int home : gate.standard_fds) {
+    dup3(nothing, home, O_CLOEXEC);
+    owners[home] = UMW_OWN_DESCRIPTOR;
+  }
+  close(nothing);
+  for (int own = 3; own < UMW_DESCRIPTORS; ++own)
+    if (owners[own] == self) {
+      owners[own] = 0;
+      if (!is_pmi(gate, own))
+        close(own);
+    }
+}
+
+} // namespace
 
 std::size_t main_stack()
 {
@@ -64,6 +107,23 @@ void Carrier::call(Thread& thread, std::uint32_t operation, void* arguments)
     a->result = 0;
     return;
   }
+  case UMW_OP_umw_pause_was_long: {
+    auto* a = static_cast<umw_args_umw_pause_was_long*>(arguments);
+    rank.gate.clock.burst_start = cpu_.exclude(rank.gate.clock.burst_start, a->begin);
+    a->result = 0;
+    return;
+  }
+  case UMW_OP_umw_original_code: {
+    auto* a = static_cast<umw_args_umw_original_code*>(arguments);
+    if (slices_)
+      slices_->original_code(rank, a->original != 0);
+    a->result = 0;
+    return;
+  }
+  case UMW_OP_umw_stack_top:
+    static_cast<umw_args_umw_stack_top*>(arguments)->result =
+        reinterpret_cast<std::uint64_t>(thread.fiber->stack().top());
+    return;
   case UMW_OP_umw_file_mask: {
     auto* a = static_cast<umw_args_umw_file_mask*>(arguments);
     a->result = static_cast<int>(std::exchange(rank.file_mask, static_cast<mode_t>(a->mask)));
@@ -75,10 +135,20 @@ void Carrier::call(Thread& thread, std::uint32_t operation, void* arguments)
     a->result = change_directory(rank, a->path, a->fd);
     return;
   }
+  case UMW_OP_umw_exec_find: {
+    auto* a = static_cast<umw_args_umw_exec_find*>(arguments);
+    a->result = find_program(thread, a->path, a->argv, a->environment);
+    return;
+  }
+  case UMW_OP_umw_exec:
+    change_program(thread);
   case UMW_OP_umw_die: {
     const auto* a = static_cast<const umw_args_umw_die*>(arguments);
     die(thread, a->number, static_cast<const siginfo_t*>(a->information), static_cast<const ucontext_t*>(a->context));
   }
+  case UMW_OP_umw_exit:
+    close_descriptors(rank.gate);
+    break;
   default:
     break;
   }
@@ -94,9 +164,15 @@ bool Carrier::must_stay()
 
 // --- life of a rank --------------------------------------------------------------------------------------------------
 
+Rank::Rank(umw_gate& g) : gate(g)
+{
+}
+Rank::~Rank() = default;
+
 void Carrier::live(Thread& main)
 {
   Rank& rank = main.rank;
+  main.base = __builtin_frame_address(0);
   if (const auto failure = load(main); !failure.text.empty()) {
     umw_args_umw_not_loaded arguments{0, failure.text.c_str(), static_cast<int>(failure.gave_up)};
     request(main, UMW_OP_umw_not_loaded, &arguments);
@@ -109,6 +185,7 @@ loader::Linker::Failure Carrier::load(Thread& main)
 {
   Rank& rank = main.rank;
   rank.gate.high_memory = &loader::high_memory();
+  rank.gate.descriptor_owners = descriptor_owners();
   const engine::Stack& stack = main.fiber->stack();
   loader::LinkerStart start{rank.interpreter,
                             rank.shim,
@@ -125,14 +202,105 @@ loader::Linker::Failure Carrier::load(Thread& main)
   start.envp.push_back(nullptr);
   begin_burst(main); // in the rank's folder
   auto failure = rank.linker.load(start);
-  cpu_.skip(); // files were read
   if (!failure.text.empty())
     return failure;
   main.thread_pointer = rank.linker.thread_pointer();
   main.kernel_id = rank.linker.kernel_id();
   diagnose::add_rank(rank.gate, *rank.linker.debug(), rank.program_path);
   rank.uninterruptible = rank.linker.code_of_shim();
+  if (slices_)
+    slices_->take_over_time_stamps(rank, *rank.linker.debug());
   return {};
+}
+
+int Carrier::find_program(Thread& thread, const char* path, const void* argv, const void* environment)
+{
+  Rank& rank = thread.rank;
+  umw_args_umw_exec_allowed question{0, 0};
+  request(thread, UMW_OP_umw_exec_allowed, &question);
+  if (question.result != 0)
+    return question.result;
+  const auto refuse = [&](int error, const std::string& why) {
+    umw_args_umw_warn line{0, why.c_str()};
+    request(thread, UMW_OP_umw_warn, &line);
+    return -error;
+  };
+  pause_burst(rank);
+  int error = 0;
+  std::string why;
+  try {
+    rank.next = std::make_unique<ProgramChange>(
+        ProgramChange::find(path, static_cast<const char* const*>(argv), static_cast<const char* const*>(environment)));
+    if (!loader::Linker::has_place(rank.next->linked_at)) {
+      error = ENOMEM;
+      why = fmt::format(
+          "exec of {} refused (ENOMEM): it is not position-independent (ET_EXEC), and the place that it needs in its "
+          "process is taken. Next step: link it with -pie, or give it to umwelt run itself",
+          path);
+    }
+  } catch (const loader::Refusal& refusal) {
+    error = refusal.kind() == loader::Refusal::Kind::not_found ? ENOENT : ENOEXEC;
+    if (error == ENOEXEC)
+      why = fmt::format("exec refused (ENOEXEC): {}", refusal.what());
+  } catch (const std::exception& failure) {
+    error = ENOMEM;
+    why = fmt::format("exec of {} failed (ENOMEM): {}", path, failure.what());
+  }
+  resume_burst(rank);
+  return why.empty() ? -error : refuse(error, why);
+}
+
+namespace
+{
+
+// Calls `function` with the stack as it was when the fiber began; what lies below is given up.
+[[noreturn]] void begin_again(void* base, void (*function)(void*), void* argument)
+{
+  constexpr std::uintptr_t gap = 1024; // what the frame at `base` itself has
+  asm volatile("mov %0, %%rsp\n\t"
+               "xor %%ebp, %%ebp\n\t"
+               "call *%1"
+               :
+               : "r"((reinterpret_cast<std::uintptr_t>(base) - gap) & ~std::uintptr_t{15}), "r"(function), "D"(argument)
+               : "memory");
+  __builtin_unreachable();
+}
+
+} // namespace
+
+// Its memory, and the thread that its dynamic linker began in, stay behind: there is no telling what else of the process knows of them.
+void Carrier::change_program(Thread& main)
+{
+  Rank& rank = main.rank;
+  umw_gate& gate = rank.gate;
+  {
+    const std::string text = rank.next->packed();
+    umw_args_umw_exec_done news{0, text.data(), text.size()};
+    request(main, UMW_OP_umw_exec_done, &news);
+  }
+  for (const auto& thread : rank.threads)
+    if (thread.get() != &main && thread->fiber != nullptr)
+      fibers_.kill(*thread->fiber);
+  std::exchange(rank.next, nullptr)->apply(rank);
+  gate.deliver_signal = nullptr;
+  gate.deliver_pending = nullptr;
+  gate.find_object = nullptr;
+  gate.uncut = 0;
+  gate.line_open = 0;
+  gate.handover = {};
+  for (umw_shared_range& range : gate.shared)
+    range = {};
+  rank.uninterruptible.clear();
+  main.watch = {};
+  struct Again {
+    Carrier* carrier;
+    Thread* main;
+  };
+  static Again again; // one at a time, and nothing runs in between
+  again = {this, &main};
+  begin_again(
+      main.base, [](void* what) { static_cast<Again*>(what)->carrier->live(*static_cast<Again*>(what)->main); },
+      &again);
 }
 
 Thread& Carrier::add_thread(Rank& rank)
@@ -141,6 +309,13 @@ Thread& Carrier::add_thread(Rank& rank)
   if (rank.threads.size() > 1 && !dispatching_ && engine::have_syscall_dispatch())
     dispatching_ = engine::enable_syscall_dispatch();
   return *rank.threads.back();
+}
+
+void Carrier::remove_thread(const Thread& thread)
+{
+  if (slices_)
+    slices_->forget(thread);
+  std::erase_if(thread.rank.threads, [&thread](const auto& each) { return each.get() == &thread; });
 }
 
 void Carrier::live(Thread& thread, umw_thread_start start, void* argument)
@@ -177,6 +352,7 @@ void Carrier::die(Thread& thread, int signal, const siginfo_t* information, cons
     text += fmt::format("    its stack of {} MiB is used up. Next step: ulimit -s with a larger value, or unlimited\n",
                         stack.size() >> 20);
   text += context != nullptr ? diagnose::backtrace_of(*context) : diagnose::backtrace_here();
+  close_descriptors(thread.rank.gate);
   umw_args_umw_died arguments{0, signal, text.c_str()};
   request(thread, UMW_OP_umw_died, &arguments);
   __builtin_unreachable();
@@ -192,8 +368,7 @@ void Carrier::begin_burst(const Thread& thread)
   if (rank.file_mask != current_file_mask_) [[unlikely]]
     use_file_mask(rank.file_mask);
   rank.gate.kernel_tid = thread.kernel_id;
-  if (cpu_.measured())
-    rank.gate.clock.burst_start = engine::BurstMeter::ticks();
+  rank.gate.clock.burst_start = cpu_.begin();
 }
 
 void Carrier::pause_burst(Rank& rank)
@@ -206,8 +381,7 @@ void Carrier::pause_burst(Rank& rank)
 
 void Carrier::resume_burst(Rank& rank)
 {
-  cpu_.skip();
-  rank.gate.clock.burst_start = engine::BurstMeter::ticks();
+  rank.gate.clock.burst_start = cpu_.begin();
 }
 
 // --- what a process has only once ---------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ namespace umwelt::world
 {
 
 class Slices;
+struct ProgramChange;
 struct Rank;
 using sim::SimTime;
 
@@ -34,12 +35,13 @@ std::size_t main_stack();                         // bytes, as `ulimit -s` says
 // What time slices know of a thread since its last call (slices.h).
 struct Watch {
   struct Tick {
-    std::uint64_t tsc;
+    SimTime cpu; // time of the OS thread
     std::uintptr_t pc;
   };
   std::uint64_t crossings = 0; // of the rank, up to that call
   unsigned ticks = 0;
   unsigned next_check = 1;
+  unsigned next_pause_check = 0;
   std::array<Tick, 64> history{};
 };
 
@@ -51,6 +53,7 @@ struct Thread {
   engine::ThreadPointer thread_pointer = 0; // the thread control block it lives on,
   std::int32_t kernel_id = 0;               // and what the C library takes for its id: owner of its mutexes
   engine::Actor* fiber = nullptr;
+  void* base = nullptr; // of a main thread's stack: nothing above is the program's
   unsigned slot = 0;    // in a cell: on its board
   bool trapped = false; // it was last left by a trap, not by a call
   Watch watch;
@@ -69,7 +72,8 @@ struct Thread {
 
 // A rank, where it is carried. All but the linker and the threads is known before the process exists.
 struct Rank {
-  explicit Rank(umw_gate& g) : gate(g) {}
+  explicit Rank(umw_gate& g);
+  ~Rank();
 
   umw_gate& gate;
   double speed = 1;
@@ -83,9 +87,13 @@ struct Rank {
   mode_t file_mask = FileMask().before(); // umask(2)
 
   loader::Linker linker{gate};
+  std::unique_ptr<ProgramChange> next;               // what umw_exec_find has found
   std::vector<loader::AddressRange> uninterruptible; // code of the shim, which counts on that
   std::vector<std::unique_ptr<Thread>> threads;      // the first is the main one
 };
+
+// Whose the descriptors of this process are (umw_gate::descriptor_owners).
+[[nodiscard]] std::uint32_t* descriptor_owners();
 
 class Carrier
 {
@@ -109,10 +117,12 @@ public:
 
   // A call that crosses the gate: a request, unless this process can answer.
   void call(Thread& thread, std::uint32_t operation, void* arguments);
-  // Loads the rank and runs its program; on the main thread's fiber.
+  // Loads the rank and runs its program; on the main thread's fiber. Again, after Rank has become another program's, for execve(2).
   [[noreturn]] void live(Thread& main);
   // A thread that starts in the rank's world.
   Thread& add_thread(Rank& rank);
+  // One that has ended, or was never to live.
+  void remove_thread(const Thread& thread);
   [[noreturn]] void live(Thread& thread, umw_thread_start start, void* argument);
   // Acts on the signals that are due for the thread, on its stack as it stands. `context` (or null): where it was interrupted.
   // True: a call that waits is to fail with EINTR, even if it could be restarted.
@@ -142,6 +152,8 @@ protected:
 
 private:
   loader::Linker::Failure load(Thread& main);
+  int find_program(Thread& thread, const char* path, const void* argv, const void* environment);
+  [[noreturn]] void change_program(Thread& main);
   int change_directory(Rank& rank, const char* path, int fd);
   void use_folder_of(const Rank& rank);
   void use_file_mask(mode_t mask);

@@ -24,11 +24,16 @@ public:
   [[nodiscard]] sim::SimTime charge(sim::SimTime measured, bool looked) const;
   // The least that a burst counts for which has used `cpu` so far and goes on.
   [[nodiscard]] sim::SimTime least_charge(sim::SimTime cpu) const { return cpu > threshold_ ? charge(cpu, true) : 0; }
-  // What has gone by since the last burst ended is nobody's.
-  void skip()
+  // What a program's own read of the time stamp counter counts in: this machine's ticks, or others that are the same everywhere.
+  [[nodiscard]] double ps_per_time_stamp() const { return meter_ ? meter_->ps_per_tick() : 500; }
+  // A burst begins now; what has gone by since the last one ended is nobody's. Ticks, 0 if bursts are not measured.
+  std::uint64_t begin() { return meter_ ? meter_->begin() : 0; }
+  // CPU time of the calling thread; 0 if bursts are not measured.
+  [[nodiscard]] sim::SimTime now() const { return meter_ ? engine::BurstMeter::cpu() : 0; }
+  // What has gone by since `pause` ticks is not part of the burst; returns its new begin (BurstMeter::exclude).
+  std::uint64_t exclude(std::uint64_t begin, std::uint64_t pause)
   {
-    if (meter_)
-      meter_->skip();
+    return meter_ ? meter_->exclude(begin, pause) : begin;
   }
   // How the shim is to read the clock between crossings.
   void set_up(umw_clock& clock) const;

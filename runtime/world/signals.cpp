@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include <sched.h>
 #include <sys/syscall.h>
 
 #include "loader/parked_thread.h"
@@ -36,6 +37,12 @@ void on_fault(int signal, siginfo_t* information, void* context)
 {
   loader::fault_of_parked_thread(signal);
   const engine::Crossing crossing;
+  if (signal == SIGPIPE && information->si_code == SI_QUEUE) { // nobody reads what ranks print (job/output_relay.h)
+    carrier->on_request(signal, crossing.from_rank() && carrier->running() != nullptr
+                                    ? static_cast<const ucontext_t*>(context)
+                                    : nullptr);
+    return;
+  }
   auto* interrupted = static_cast<ucontext_t*>(context);
   Thread* thread = crossing.from_rank() ? carrier->running() : nullptr;
   if (thread == nullptr)
@@ -116,6 +123,21 @@ void take_over_mask(sigset_t& mask)
       sigdelset(&mask, signal);
 }
 
+// Whether a process is made that gets a copy of the memory, clone(2).
+bool copies_memory(int number, std::uint64_t first_argument)
+{
+  switch (number) {
+  case SYS_fork:
+    return true;
+  case SYS_clone:
+    return (first_argument & CLONE_VM) == 0;
+  case SYS_clone3: // struct clone_args, the first member of which is the flags
+    return (*reinterpret_cast<const std::uint64_t*>(first_argument) & CLONE_VM) == 0;
+  default:
+    return false;
+  }
+}
+
 // A system call that a rank with several threads makes by itself (engine/syscalls.h).
 void on_system_call(int signal, siginfo_t* information, void* context)
 {
@@ -152,6 +174,11 @@ void on_system_call(int signal, siginfo_t* information, void* context)
   case SYS_clone3:
   case SYS_fork:
   case SYS_vfork: // the child must return from it where it stands: once more, without dispatch until the next crossing
+    if (copies_memory(information->si_syscall, argument(REG_RDI))) {
+      const engine::Crossing crossing;
+      if (Slices* const slices = carrier->slices())
+        slices->original_code(carrier->running()->rank, true);
+    }
     engine::detail::syscall_selector = 0;
     registers[REG_RIP] -= 2;
     return;

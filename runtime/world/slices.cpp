@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +42,10 @@ constexpr unsigned first_checks = 24; // of threads that make a call between two
 // Where a run must be the same every time, a loop that ends by itself must not be taken for one that waits just because a tick
 // happened to come. MPI libraries look at memory for microseconds before they ask the network.
 constexpr unsigned first_check = 25; // ticks
+// A loop with `pause` may count its rounds and go to sleep, after a million of them (40 ms), say. It is to be found out the first time, or
+// not at all.
+constexpr unsigned first_pause_check = 3;    // ticks
+constexpr std::uintptr_t largest_loop = 128; // bytes to either side
 // Where computing takes no simulated time, a thread that goes on for this long without a call may be waiting for time.
 constexpr unsigned last_resort = 500; // ticks
 // How often a thread that is let go on passes the `pause` of its loop, the first time and at most. That must not depend on ticks
@@ -51,7 +54,6 @@ constexpr unsigned first_passes = 16;
 constexpr unsigned most_passes = 1024;
 constexpr unsigned most_counted = 64;
 constexpr greg_t trap_flag = 0x100;
-constexpr std::uintptr_t page = 4096;
 
 // Resume flag, and the trap flag itself: not the program's.
 constexpr greg_t program_flags = ~(greg_t{0x10000} | trap_flag);
@@ -87,6 +89,23 @@ std::size_t extended_bytes(const ucontext_t& context)
   constexpr std::size_t software_offset = 464;
   std::memcpy(&software, reinterpret_cast<const char*>(context.uc_mcontext.fpregs) + software_offset, sizeof software);
   return software.magic == magic ? software.state_size : legacy;
+}
+
+bool is_pause(const unsigned char* code)
+{
+  return code[0] == 0xf3 && code[1] == 0x90;
+}
+
+// Whether there is a `pause`, or what may be one, not far from there; within its page, which is in memory.
+bool is_near_pause(std::uintptr_t pc)
+{
+  constexpr std::uintptr_t page = 4096;
+  const std::uintptr_t begin = std::max(pc & ~(page - 1), pc - largest_loop);
+  const std::uintptr_t end = std::min((pc & ~(page - 1)) + page, pc + largest_loop) - 1;
+  for (std::uintptr_t at = begin; at < end; ++at)
+    if (is_pause(reinterpret_cast<const unsigned char*>(at)))
+      return true;
+  return false;
 }
 
 bool is_traced()
@@ -186,10 +205,10 @@ void Slices::on_tick(ucontext_t& context)
   Watch& watch = thread.watch;
   if (watch.crossings != thread.rank.gate.crossings)
     begin_watch(thread);
-  for (const std::uintptr_t lifted : std::exchange(lifted_, {}))
-    set_breakpoint(lifted);
+  if (thread.rank.gate.uncut == 0 && !std::exchange(forking_, false))
+    breakpoints_.put_back();
   const std::uintptr_t pc = pc_of(context);
-  watch.history[watch.ticks++ % watch.history.size()] = {engine::BurstMeter::ticks(), pc};
+  watch.history[watch.ticks++ % watch.history.size()] = {carrier_.cpu().now(), pc};
   if (uncut(thread, context))
     return;
   // It may spin again and again, and never for long enough to be seen by two ticks.
@@ -201,6 +220,12 @@ void Slices::on_tick(ucontext_t& context)
   } else if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && known_.contains(pc))) {
     watch.next_check = watch.ticks + std::min(watch.ticks, rarest_check);
     begin_steps(thread, context);
+  } else if (watch.ticks == watch.next_pause_check) {
+    watch.next_pause_check *= 2;
+    if (is_near_pause(pc)) {
+      begin_steps(thread, context);
+      only_pause_ = true;
+    }
   } else if (watch.ticks % (carrier_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
     cut(thread, context);
   }
@@ -221,6 +246,7 @@ void Slices::begin_watch(Thread& thread)
 {
   thread.watch.crossings = thread.rank.gate.crossings;
   thread.watch.ticks = 0;
+  thread.watch.next_pause_check = first_pause_check;
   thread.watch.next_check = carrier_.cpu().measured() ? 1 : first_check;
 }
 
@@ -230,8 +256,8 @@ void Slices::begin_steps(Thread& thread, ucontext_t& context)
   watched_ = &thread;
   steps_ = periods_ = pauses_ = 0;
   anchor_ = 0;
-  anchored_ = false;
-  steps_begin_ = engine::BurstMeter::ticks();
+  anchored_ = only_pause_ = false;
+  steps_begin_ = carrier_.cpu().now();
   seen_ = __atomic_load_n(&thread.rank.gate.changes, __ATOMIC_ACQUIRE);
   carrier_.pause_burst(watched_->rank);
   loop_.clear();
@@ -282,11 +308,16 @@ void Slices::step(ucontext_t& context)
     end_steps(context);
     return;
   }
-  if (waits(pc)) {
+  if (waits(context)) {
     anchor_ = 0;
-    set_breakpoint(pc);
+    if (set_breakpoint(thread.rank, pc))
+      breakpoints_.find(pc)->round = round_;
     loop_.push_back(pc);
     park(thread, context);
+    return;
+  }
+  if (only_pause_) {
+    loop_.push_back(pc);
     return;
   }
   if (as_remembered(context)) {
@@ -330,26 +361,26 @@ void Slices::park(Thread& thread, ucontext_t& context)
   umw_clock& clock = rank.gate.clock;
   const Watch& watch = thread.watch;
   unsigned back = 1;
-  std::uint64_t since = steps_begin_;
+  SimTime since = steps_begin_;
   for (; back <= std::min<std::size_t>(watch.ticks, watch.history.size()); ++back) {
     const Watch::Tick& seen = watch.history[(watch.ticks - back) % watch.history.size()];
     if (seen.pc < low || seen.pc > high)
       break;
-    since = seen.tsc;
+    since = seen.cpu;
   }
   if (back > watch.ticks && rank.gate.alone != 0) {
     clock.debt_ps = 0;
   } else {
-    const double spun = static_cast<double>(steps_begin_ - std::min(since, steps_begin_)) * clock.ps_per_tick;
-    clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(spun), 0);
+    const SimTime spun = carrier_.cpu().charge(steps_begin_ - since, true);
+    clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(static_cast<double>(spun) / rank.speed), 0);
   }
   clock.burst_start = engine::BurstMeter::ticks();
   // What it has done before it came here others may wait for; nothing, if it is still in the same loop.
   bool still = steps_ <= (proof + 5) * loop_.size();
   const std::uintptr_t pc = pc_of(context);
-  const bool known = pc == anchor_ && rank.gate.alone != 0 && set_breakpoint(pc);
+  const bool known = pc == anchor_ && rank.gate.alone != 0 && set_breakpoint(rank, pc);
   if (known) // it may have been let go since it was last seen here
-    still = same_visit(thread, context, false) && still;
+    still = same_visit(thread, context, *breakpoints_.find(pc)) && still;
   thread.idle = known;
   interrupt(thread);
   umw_args_umw_slice_park arguments{0, seen_, still};
@@ -397,61 +428,89 @@ void Slices::cut(Thread& thread, ucontext_t& context)
   carrier_.deliver_pending(thread, &context);
 }
 
-bool Slices::waits(std::uintptr_t pc)
+bool Slices::waits(const ucontext_t& context)
 {
+  const std::uintptr_t pc = pc_of(context);
   const auto* code = reinterpret_cast<const unsigned char*>(pc);
-  if (code[0] != 0xf3 || code[1] != 0x90)
+  if (!is_pause(code))
     return false;
   pauses_ = pc == pause_ ? pauses_ + 1 : 1;
   pause_ = pc;
+  const greg_t* registers = context.uc_mcontext.gregs;
+  Registers round{};
+  for (std::size_t i = 0; i < round.size(); ++i)
+    round[i] = registers[i] - at_pause_[i];
+  round_ = pauses_ < 3 || round == round_ ? round : Registers{};
+  std::copy_n(registers, at_pause_.size(), at_pause_.begin());
   return pauses_ >= proof;
 }
 
-bool Slices::write_code(std::uintptr_t pc, unsigned char byte)
+// It is a loop that waits, whoever else comes here.
+bool Slices::set_breakpoint(const Rank& rank, std::uintptr_t pc)
 {
-  const std::uintptr_t start = pc & ~(page - 1);
-  if (!writable_.contains(start)) {
-    if (mprotect(reinterpret_cast<void*>(start), page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
-      return false;
-    writable_.insert(start);
-  }
-  *reinterpret_cast<volatile unsigned char*>(pc) = byte;
-  return true;
-}
-
-// int3 (cc). In place of `pause` (f3 90) it is made up for by doing nothing: what is left of that is none any longer.
-bool Slices::set_breakpoint(std::uintptr_t pc)
-{
-  const auto* code = reinterpret_cast<const unsigned char*>(pc);
-  if (breakpoints_.contains(pc))
+  if (breakpoints_.stands(pc))
     return true;
-  unsigned& misses = most_misses_[pc]; // it is a loop that waits, whoever else comes here
+  unsigned& misses = most_misses_[pc];
   misses = std::min(std::max(2 * misses, least_misses), most_misses);
-  const Breakpoint point{code[0], code[0] == 0xf3 && code[1] == 0x90, 0, misses};
-  if (!write_code(pc, 0xcc))
-    return false;
-  breakpoints_.emplace(pc, point);
-  return true;
-}
-
-void Slices::clear_breakpoint(std::uintptr_t pc)
-{
-  write_code(pc, breakpoints_.at(pc).original);
-  breakpoints_.erase(pc);
+  return breakpoints_.set(pc, rank, misses);
 }
 
 void Slices::step_over(ucontext_t& context, std::uintptr_t pc)
 {
-  finish_step_over(); // another thread's
-  write_code(pc, breakpoints_.at(pc).original);
-  over_ = pc;
+  breakpoints_.step_over(pc);
   set_trap_flag(context, true);
 }
 
-void Slices::finish_step_over()
+void Slices::original_code(const Rank& rank, bool original)
 {
-  if (const std::uintptr_t pc = std::exchange(over_, 0); breakpoints_.contains(pc))
-    write_code(pc, 0xcc);
+  forking_ = original;
+  time_stamps_.original_code(rank, original);
+  if (original)
+    breakpoints_.lift_all(rank);
+  else
+    breakpoints_.put_back();
+}
+
+void Slices::take_over_time_stamps(const Rank& rank, const r_debug& objects)
+{
+  if (!traced_)
+    time_stamps_.take_over(rank, objects);
+}
+
+// As preload/clock.c does for the C library's clocks.
+void Slices::tell_time_stamp(Thread& thread, ucontext_t& context, unsigned bytes, std::uint64_t begin)
+{
+  umw_gate& gate = thread.rank.gate;
+  umw_clock& clock = gate.clock;
+  const bool measured = clock.ps_per_tick > 0;
+  ++clock.looks;
+  interrupt(thread);
+  const auto since = [&clock, measured](std::uint64_t now) {
+    return measured ? static_cast<SimTime>(static_cast<double>(static_cast<std::int64_t>(now - clock.burst_start)) *
+                                           clock.ps_per_tick)
+                    : 0;
+  };
+  if (!measured)
+    clock.debt_ps += clock.read_cost_ps;
+  SimTime date = clock.now_ps + clock.debt_ps + since(begin);
+  const bool settles = measured ? begin - clock.burst_start > clock.settle_ticks && begin > clock.burst_start
+                                : clock.debt_ps > static_cast<SimTime>(clock.settle_ticks);
+  if (settles && !uncut(thread, context)) {
+    umw_args_umw_clock_settle arguments{};
+    carrier_.call(thread, UMW_OP_umw_clock_settle, &arguments);
+    date = clock.now_ps + clock.debt_ps;
+  } else {
+    clock.burst_start = carrier_.cpu().exclude(clock.burst_start, begin);
+  }
+  clock.shown_ps = std::max<SimTime>(clock.shown_ps, date);
+  const auto stamp = static_cast<std::uint64_t>(
+      (static_cast<double>(clock.uptime_origin_ns) * 1e3 + static_cast<double>(clock.shown_ps)) /
+      carrier_.cpu().ps_per_time_stamp());
+  greg_t* registers = context.uc_mcontext.gregs;
+  registers[REG_RAX] = static_cast<greg_t>(stamp & 0xffffffff);
+  registers[REG_RDX] = static_cast<greg_t>(stamp >> 32);
+  if (bytes == 3) // IA32_TSC_AUX, as Linux sets it: node and core
+    registers[REG_RCX] = gate.core;
 }
 
 bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
@@ -460,11 +519,11 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
   const auto not_computed = [this, begin] {
     Thread& thread = *carrier_.running();
     interrupt(thread);
-    thread.rank.gate.clock.burst_start += engine::BurstMeter::ticks() - begin;
+    std::uint64_t& burst = thread.rank.gate.clock.burst_start;
+    burst = carrier_.cpu().exclude(burst, begin);
   };
   if (is_step(information)) {
-    const bool over = over_ != 0 && !stepping_;
-    finish_step_over();
+    const bool over = breakpoints_.stepped_over() && !stepping_;
     if (!stepping_) { // otherwise left over: the runtime was entered with the flag set
       set_trap_flag(context, false);
       if (over && !engine::in_runtime_world()) {
@@ -482,6 +541,15 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
     return true;
   }
   const std::uintptr_t pc = pc_of(context) - 1;
+  if (const unsigned bytes = time_stamps_.at(pc); bytes != 0 && !engine::in_runtime_world()) {
+    const engine::Crossing crossing;
+    context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc + bytes);
+    set_trap_flag(context, false);
+    if (stepping_)
+      end_steps(context);
+    tell_time_stamp(*carrier_.running(), context, bytes, begin);
+    return true;
+  }
   if (engine::in_runtime_world() || !breakpoints_.contains(pc))
     return false;
   engine::Crossing crossing;
@@ -496,11 +564,32 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
   return true;
 }
 
-// Whether the thread has come to a breakpoint with the registers of the last time.
-bool Slices::same_visit(Thread& thread, const ucontext_t& context, bool pause)
+namespace
 {
+
+// Whether registers have changed from `before` to `now` as by going round the loop some times.
+bool went_round(const greg_t* before, const greg_t* now, const std::array<std::int64_t, 15>& round)
+{
+  std::int64_t times = 0;
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    const greg_t change = now[i] - before[i];
+    if (times == 0 && round[i] != 0)
+      times = change / round[i];
+    if (change != times * round[i] || (round[i] != 0 && times <= 0))
+      return false;
+  }
+  return now[REG_RSP] == before[REG_RSP] && now[REG_RIP] == before[REG_RIP];
+}
+
+} // namespace
+
+// Whether the thread has come to a breakpoint with the registers of the last time, or with those of one that does nothing but count its
+// rounds.
+bool Slices::same_visit(Thread& thread, const ucontext_t& context, const Breakpoints::Point& point)
+{
+  const bool pause = point.pause;
   const greg_t* registers = context.uc_mcontext.gregs;
-  bool same = std::equal(registers, registers + REG_RIP + 1, thread.at_breakpoint);
+  bool same = went_round(thread.at_breakpoint, registers, point.round);
   std::memcpy(thread.at_breakpoint, registers, sizeof thread.at_breakpoint);
   if (!pause) {
     const auto* extended = reinterpret_cast<const unsigned char*>(context.uc_mcontext.fpregs);
@@ -515,7 +604,7 @@ bool Slices::same_visit(Thread& thread, const ucontext_t& context, bool pause)
 
 void Slices::on_breakpoint(Thread& thread, ucontext_t& context, std::uintptr_t pc)
 {
-  const bool pause = breakpoints_.at(pc).pause;
+  const bool pause = breakpoints_.find(pc)->pause;
   if (!pause)
     context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
   if (!uncut(thread, context))
@@ -527,19 +616,19 @@ void Slices::on_breakpoint(Thread& thread, ucontext_t& context, std::uintptr_t p
 void Slices::visit(Thread& thread, ucontext_t& context, std::uintptr_t pc)
 {
   Rank& rank = thread.rank;
-  Breakpoint& point = breakpoints_.at(pc);
+  Breakpoints::Point& point = *breakpoints_.find(pc);
   if (thread.passes > 0 && thread.passes_since == rank.gate.crossings) {
     --thread.passes;
     return;
   }
   // With the same registers it is still in the same loop and has done nothing but look. If something may have changed since it did
   // so, it is to look again.
-  const bool same = same_visit(thread, context, point.pause);
+  const bool same = same_visit(thread, context, point);
   const std::uint64_t changes = __atomic_load_n(&rank.gate.changes, __ATOMIC_ACQUIRE);
   const std::uint64_t seen = std::exchange(thread.changes_seen, changes);
   const bool alone = rank.gate.alone != 0;
   if (!alone && !point.pause) { // others of the rank may wait for what is done between two visits
-    clear_breakpoint(pc);
+    breakpoints_.clear(pc);
     return;
   }
   if (alone && same && seen != changes)
@@ -553,7 +642,7 @@ void Slices::visit(Thread& thread, ucontext_t& context, std::uintptr_t pc)
       thread.debt_before = clock.debt_ps;
       thread.idle = false;
       if (++point.misses > point.most_misses)
-        clear_breakpoint(pc);
+        breakpoints_.clear(pc);
       return;
     }
     if (thread.same_visits < enough_visits)
@@ -580,16 +669,15 @@ void Slices::visit(Thread& thread, ucontext_t& context, std::uintptr_t pc)
 // It is to go on for a while. A loop without `pause` may be one that counts in memory: it is watched from the beginning again.
 void Slices::let_go(Thread& thread, std::uintptr_t pc)
 {
-  if (const auto point = breakpoints_.find(pc);
-      point != breakpoints_.end() && !point->second.pause && !carrier_.cpu().measured()) {
-    clear_breakpoint(pc);
+  if (const Breakpoints::Point* point = breakpoints_.find(pc);
+      point != nullptr && !point->pause && !carrier_.cpu().measured()) {
+    breakpoints_.clear(pc);
   } else if (!carrier_.cpu().measured() && thread.let_go < most_counted) {
     thread.passes = std::min(first_passes << std::min(thread.let_go, 16U), most_passes);
     thread.passes_since = thread.rank.gate.crossings;
     ++thread.let_go;
-  } else if (breakpoints_.contains(pc)) {
-    clear_breakpoint(pc);
-    lifted_.push_back(pc);
+  } else {
+    breakpoints_.lift(pc);
   }
 }
 

@@ -4,7 +4,8 @@
 // A timer interrupts it every few milliseconds. If it has made no call since the last interrupt, it either computes or looks
 // at memory until somebody else changes it. The two are told apart by letting it go on one instruction at a time (the trap flag):
 //  - a loop that executes `pause` waits: that is what the instruction is for. It is replaced by a breakpoint in the rank's own
-//    copy of the code, and from then on the loop is a loop of polls and recognised at once;
+//    copy of the code, and from then on the loop is a loop of polls and recognised at once. It may count its rounds: by how much that changes
+//    its registers is noted, and a thread that comes there with these changes alone has done nothing but look;
 //  - code that comes back to the same instruction with the same registers, again and again, cannot go anywhere by itself. The first
 //    instruction of its loop becomes a breakpoint, too; if others than waiting threads come there too often, it is taken away.
 // Such a thread is a thread that polls: it is blocked until something can have changed, and the time it spun is not charged. What it
@@ -28,11 +29,14 @@
 
 #include "loader/elf_file.h"
 #include "net_models/core/time.h"
+#include "runtime/world/breakpoints.h"
+#include "runtime/world/time_stamps.h"
 
 namespace umwelt::world
 {
 
 class Carrier;
+struct Rank;
 struct Thread;
 
 class Slices
@@ -49,6 +53,18 @@ public:
   void on_hurry(ucontext_t& context);
   // Trap flag or breakpoint. False: neither is ours.
   bool on_trap(const siginfo_t& information, ucontext_t& context);
+  // The code of the rank is as it came from its files until the same with false: it is about to be copied by fork(2). Ends by itself
+  // a tick later, unless the rank says that it is uncut.
+  void original_code(const Rank& rank, bool original);
+  // The rank's own reads of the time stamp counter tell simulated time from now on.
+  void take_over_time_stamps(const Rank& rank, const r_debug& objects);
+
+  // The thread is gone.
+  void forget(const Thread& thread)
+  {
+    if (watched_ == &thread)
+      watched_ = nullptr;
+  }
 
   // True: the trap was made to measure what a trap costs.
   static bool calibrates();
@@ -65,13 +81,6 @@ private:
   };
 
   [[nodiscard]] bool uncut(const Thread& thread, const ucontext_t& context) const;
-  struct Breakpoint {
-    unsigned char original;
-    bool pause;      // in place of one, which need not be made up for
-    unsigned misses; // visits in a row by threads that did not wait
-    unsigned most_misses;
-  };
-
   void begin_watch(Thread& thread);
   void begin_steps(Thread& thread, ucontext_t& context);
   void end_steps(ucontext_t& context);
@@ -83,16 +92,14 @@ private:
   void interrupt(Thread& thread);
   void park(Thread& thread, ucontext_t& context);
   void cut(Thread& thread, ucontext_t& context);
-  [[nodiscard]] bool waits(std::uintptr_t pc);
-  bool set_breakpoint(std::uintptr_t pc);
-  void clear_breakpoint(std::uintptr_t pc);
-  bool write_code(std::uintptr_t pc, unsigned char byte);
+  [[nodiscard]] bool waits(const ucontext_t& context);
+  bool set_breakpoint(const Rank& rank, std::uintptr_t pc);
   void on_breakpoint(Thread& thread, ucontext_t& context, std::uintptr_t pc);
   void visit(Thread& thread, ucontext_t& context, std::uintptr_t pc);
-  bool same_visit(Thread& thread, const ucontext_t& context, bool pause);
+  bool same_visit(Thread& thread, const ucontext_t& context, const Breakpoints::Point& point);
   void let_go(Thread& thread, std::uintptr_t pc);
+  void tell_time_stamp(Thread& thread, ucontext_t& context, unsigned bytes, std::uint64_t begin);
   void step_over(ucontext_t& context, std::uintptr_t pc);
-  void finish_step_over();
 
   Carrier& carrier_;
   const bool traced_;            // a debugger would take every trap for its own: all threads count as computing
@@ -101,25 +108,28 @@ private:
   timer_t timer_{};
   const unsigned ticks_per_quantum_;
   loader::AddressRange own_code_; // signal handlers on their way in or out: steps would end with the handler
-  std::unordered_map<std::uintptr_t, Breakpoint> breakpoints_;
+  Breakpoints breakpoints_;
+  TimeStamps time_stamps_;
+  bool forking_ = false; // some have been taken away for that, since the last tick
   std::unordered_map<std::uintptr_t, unsigned> most_misses_;
-  std::unordered_set<std::uintptr_t> writable_; // pages of code
-  std::uintptr_t over_ = 0;                     // where a breakpoint is away while its instruction is executed
-  std::unordered_set<std::uintptr_t> known_;    // instructions of loops that have waited
-  std::vector<std::uintptr_t> lifted_;          // until the next tick
+  std::unordered_set<std::uintptr_t> known_; // instructions of loops that have waited
 
   bool stepping_ = false;
-  Thread* watched_ = nullptr; // the one that steps, or did last
+  Thread* watched_ = nullptr; // the one that steps, or did last; null: it has ended
   unsigned steps_ = 0;
   unsigned periods_ = 0;
-  std::uint64_t steps_begin_ = 0; // TSC
-  std::uint64_t seen_ = 0;        // changes of the gate, then
+  sim::SimTime steps_begin_ = 0; // CPU time of the OS thread
+  std::uint64_t seen_ = 0;       // changes of the gate, then
   State state_{};
   std::vector<std::uintptr_t> loop_; // instructions since state_, once round
   std::uintptr_t anchor_ = 0;        // of a loop that is found out: the first of them
+  bool only_pause_ = false;          // no other loop is looked for
   bool anchored_ = false;            // state_ is one of those in which it comes there
   std::uintptr_t pause_ = 0;         // the last `pause` met, and how often
   unsigned pauses_ = 0;
+  using Registers = std::array<std::int64_t, 15>; // as in Breakpoints::Point
+  Registers at_pause_{};                          // then
+  Registers round_{};                             // what they have changed by since the time before, if always the same
 };
 
 } // namespace umwelt::world

@@ -16,6 +16,9 @@ mpi_test(p2p_persistent_buffered PROGRAM p2p_persistent NP 3 ARGUMENTS buffered 
 mpi_case(p2p_cancel 2)
 mpi_case(p2p_bulk 2)
 mpi_case(p2p_incast 8)
+mpi_program(p2p_many p2p_many.c)
+mpi_test(p2p_many NP 2 ARGUMENTS 60)
+mpi_test(p2p_many_more PROGRAM p2p_many NP 2 ARGUMENTS 300 OPTIONS --mca btl_portals4_free_list_max_num 200)
 
 # Collectives; those with a nonblocking form are built twice from one source
 foreach(name_and_np IN ITEMS "coll_data;4;7" "coll_reduce;4;7" "coll_userop;5" "coll_neighbors;5;9" "coll_inter;7")
@@ -34,6 +37,7 @@ mpi_test(icoll_data_triggered PROGRAM icoll_data NP 5 WAYS triggered)
 
 # Datatypes and communicators
 mpi_case(type_layouts 2)
+mpi_case(type_offsets 4)
 mpi_case(type_arrays 6)
 mpi_case(type_pack 2)
 mpi_case(type_collective 4)
@@ -51,8 +55,7 @@ mpi_case(rma_pscw 4)
 # MPI_Win_test of osc portals4 makes no call and its loop counts: each look of thousands would last a time slice
 mpi_test(rma_pscw_test PROGRAM rma_pscw NP 4 ARGUMENTS test WAYS ob1)
 mpi_case(rma_atomics 4)
-# osc pt2pt, all there is over ob1, enters itself from its own sends and then waits for fragments that its outer frames hold
-mpi_test(rma_atomics_contended PROGRAM rma_atomics NP 4 ARGUMENTS contended WAYS cm)
+mpi_test(rma_atomics_contended PROGRAM rma_atomics NP 4 ARGUMENTS contended)
 mpi_case(rma_windows 3)
 mpi_case(rma_requests 3)
 mpi_case(rma_types 2)
@@ -75,10 +78,45 @@ mpi_test(errors NP 4 ARGUMENTS 100)
 # mtl portals4 waits for ever for the rest of a long message that was truncated
 mpi_test(errors_long PROGRAM errors NP 4 ARGUMENTS 100000 WAYS ob1)
 mpi_case(io_basic 4)
+mpi_case(io_shared 4)
+# By locks of a file, whichever the library would have chosen
+mpi_test(io_shared_locked PROGRAM io_shared NP 4 WAYS ob1 cells node OPTIONS --mca sharedfp lockedfile)
+mpi_case(io_nonblocking 4)
+
+# Ranks that start others, or find each other
+mpi_program(spawn_exchange spawn_exchange.c)
+set(spawns ENVIRONMENT UMWELT_TEST_SPAWNS=yes)
+mpi_test(spawn_exchange NP 1 3 ${spawns})
+mpi_program(spawn_multiple spawn_multiple.c)
+mpi_test(spawn_multiple NP 2 WAYS ob1 cells ${spawns})
+mpi_program(spawn_threads spawn_threads.c)
+foreach(who IN ITEMS parent child)
+  mpi_test(spawn_threads_${who} PROGRAM spawn_threads NP 2 ARGUMENTS ${who} WAYS ob1 cells ${spawns})
+endforeach()
+foreach(script IN ITEMS determinism "../cells/agree")
+  cmake_path(GET script FILENAME name)
+  add_test(NAME mpi.${name}-spawn_exchange
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh $<TARGET_FILE:umwelt> 3 -- ${mpi_programs}/spawn_exchange)
+  set_tests_properties(mpi.${name}-spawn_exchange PROPERTIES LABELS mpi TIMEOUT 200)
+endforeach()
+mpi_case(connect 2 5)
+mpi_program(spawn_refused spawn_refused.c)
+# natively with as many slots as a file of hosts has, without --oversubscribe
+set(spawn_refused_ways hosts universe cells)
+set(spawn_refused_hosts --host a:2,b:1)
+set(spawn_refused_universe --universe 3)
+set(spawn_refused_cells --universe 3 --cells 1)
+foreach(way IN LISTS spawn_refused_ways)
+  add_test(NAME mpi.spawn_refused.${way} COMMAND umwelt run --cpu none -np 1 ${spawn_refused_${way}} ${mpi_programs}/spawn_refused 3)
+  set_tests_properties(mpi.spawn_refused.${way} PROPERTIES LABELS mpi TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "room for 3 ranks: expected as many free slots, got 2.*29 checks passed, 0 failed" FAIL_REGULAR_EXPRESSION "FAILED")
+endforeach()
 
 # Threads
 mpi_program(threads_multiple threads_multiple.c FLAGS -pthread)
 mpi_test(threads_multiple NP 2 4)
+mpi_program(threads_windows threads_windows.c FLAGS -pthread)
+mpi_test(threads_windows NP 3)
 mpi_program(threads_queue threads_queue.c FLAGS -pthread)
 mpi_test(threads_queue NP 2 5)
 mpi_program(hybrid_openmp hybrid_openmp.f90 FLAGS -fopenmp)
@@ -99,6 +137,9 @@ mpi_program(world_environment world_environment.c)
 mpi_test(world_environment NP 3 ARGUMENTS one "two words" "" "--np" "a=b" ENVIRONMENT UMWELT_TEST_GIVEN=passed)
 mpi_program(world_stdin world_stdin.c)
 mpi_test(world_stdin NP 2 INPUT input.txt)
+# A launcher that becomes the program, a shell, env; on nodes of their own, on shared ones and in cells
+mpi_program(world_exec world_exec.c)
+mpi_test(world_exec NP 2 4)
 mpi_program(world_mpmd world_mpmd.c)
 mpi_test(world_mpmd NP 2 ARGUMENTS first : -np 3 ${mpi_programs}/world_mpmd second)
 mpi_program(world_end world_end.c)
@@ -119,6 +160,7 @@ mpi_test(world_plugin NP 3 ARGUMENTS ${mpi_programs}/plugin_provider.so ${mpi_pr
 # Not position-independent
 mpi_program(fixed_sendrecv p2p_sendrecv.c FLAGS -fno-pie -no-pie -s)
 mpi_test(fixed_sendrecv NP 1)
+mpi_test(fixed_sendrecv_beside_the_runtime PROGRAM fixed_sendrecv NP 1 WAYS ob1 OPTIONS --cells 0)
 mpi_program(fixed_library world_library.c DEPENDS libumwelttest.so ${beside_the_program} -fno-pie -no-pie)
 mpi_test(fixed_library NP 1)
 # Programs that a namespace cannot host, alone and beside one that it can
@@ -210,3 +252,9 @@ foreach(way IN LISTS mpi_ways)
     set_tests_properties(mpi.netpipe.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 150)
   endif()
 endforeach()
+
+# However busy this machine is, a burst counts for what it computed.
+mpi_program(world_bursts world_bursts.c)
+add_test(NAME mpi.busy_host
+  COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/busy_host.sh $<TARGET_FILE:umwelt> ${mpi_programs}/world_bursts)
+set_tests_properties(mpi.busy_host PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 300)

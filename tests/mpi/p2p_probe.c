@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Probe, Iprobe in a loop, and their matched forms: the message that was seen is the one that is received. */
+ * Probe, Iprobe in a loop, and their matched forms, these with and without a status: the message that was seen is the one that is received. */
 #include "check.h"
 
 enum { rounds = 30, longest = 100000 };
@@ -20,11 +20,15 @@ static void receive_probed(const MPI_Status* status, int round)
   CHECK(is_filled(buffer, count, status->MPI_SOURCE, round));
 }
 
-static void receive_matched(MPI_Message* message, const MPI_Status* status, int round, int blocking)
+/* The message has been matched; `status` may be MPI_STATUS_IGNORE, as in the call that found it. */
+static void receive_matched(MPI_Message* message, int source, const MPI_Status* status, int round, int blocking)
 {
-  int count = -1;
-  MPI_Get_count(status, MPI_BYTE, &count);
-  CHECK_EQ(count, length(round));
+  int count = length(round);
+  if (status != MPI_STATUS_IGNORE) {
+    MPI_Get_count(status, MPI_BYTE, &count);
+    CHECK_EQ(count, length(round));
+    CHECK_EQ(status->MPI_SOURCE, source);
+  }
   if (blocking) {
     MPI_Mrecv(buffer, count, MPI_BYTE, message, MPI_STATUS_IGNORE);
   } else {
@@ -33,14 +37,14 @@ static void receive_matched(MPI_Message* message, const MPI_Status* status, int 
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   CHECK(*message == MPI_MESSAGE_NULL);
-  CHECK(is_filled(buffer, count, status->MPI_SOURCE, round));
+  CHECK(is_filled(buffer, count, source, round));
 }
 
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
   const int senders = world_size - 1;
-  for (int style = 0; style < 4; ++style) {
+  for (int style = 0; style < 6; ++style) {
     if (world_rank != 0) {
       for (int round = 0; round < rounds; ++round) {
         fill(buffer, length(round), world_rank, round);
@@ -65,13 +69,23 @@ int main(int argc, char** argv)
           break;
         case 2:
           MPI_Mprobe(source, round, MPI_COMM_WORLD, &message, &status);
-          receive_matched(&message, &status, round, 1);
+          receive_matched(&message, source, &status, round, 1);
           break;
-        default:
+        case 3:
           while (!found) {
             MPI_Improbe(source, MPI_ANY_TAG, MPI_COMM_WORLD, &found, &message, &status);
           }
-          receive_matched(&message, &status, round, 0);
+          receive_matched(&message, source, &status, round, 0);
+          break;
+        case 4:
+          MPI_Mprobe(source, round, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+          receive_matched(&message, source, MPI_STATUS_IGNORE, round, 1);
+          break;
+        default:
+          while (!found) {
+            MPI_Improbe(source, round, MPI_COMM_WORLD, &found, &message, MPI_STATUS_IGNORE);
+          }
+          receive_matched(&message, source, MPI_STATUS_IGNORE, round, 0);
         }
       }
       int found = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Passive target: exclusive and shared locks, lock_all, flush; the target takes no part. */
+ * Passive target: exclusive and shared locks, lock_all, flush, MPI_MODE_NOCHECK; the target takes no part. */
 #include "check.h"
 
 enum { rounds = 50, n = 4000 };
@@ -78,6 +78,38 @@ static void all(MPI_Win window, long* memory)
   MPI_Win_unlock_all(window);
 }
 
+/* The promise that nobody else locks, with more data than a message of the library carries, in a window that nobody has locked yet. */
+static void unchecked(void)
+{
+  long* memory;
+  MPI_Win window;
+  MPI_Win_allocate(6000 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  static long out[n], in[n];
+  const int target = (world_rank + 1) % world_size;
+  for (int i = 0; i < n; ++i) {
+    out[i] = world_rank * 200000L + i;
+  }
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, MPI_MODE_NOCHECK, window);
+  MPI_Put(out, n, MPI_LONG, target, 10, n, MPI_LONG, window);
+  MPI_Win_unlock(target, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+  MPI_Accumulate(out, n, MPI_LONG, target, 10, n, MPI_LONG, MPI_SUM, window);
+  MPI_Win_flush(target, window);
+  MPI_Get(in, n, MPI_LONG, target, 10, n, MPI_LONG, window);
+  MPI_Win_unlock_all(window);
+  for (int i = 0; i < n; ++i) {
+    out[i] *= 2;
+  }
+  CHECK(memcmp(out, in, sizeof out) == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const int writer = (world_rank + world_size - 1) % world_size;
+  MPI_Win_lock(MPI_LOCK_SHARED, world_rank, 0, window);
+  CHECK_EQ(memory[10 + n - 1], 2 * (writer * 200000L + n - 1));
+  MPI_Win_unlock(world_rank, window);
+  MPI_Win_free(&window);
+}
+
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
@@ -91,6 +123,7 @@ int main(int argc, char** argv)
   exclusive(window, memory);
   shared(window, memory);
   all(window, memory);
+  unchecked();
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_free(&window);
   return finish();

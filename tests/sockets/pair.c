@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pair PORT [MEGABYTES ROUNDS]: a stream between two ranks, as iperf3 does it: rank 1 connects to rank 0; round trips of one byte, then a
+// pair PORT [MEGABYTES ROUNDS [6]]: a stream between two ranks, as iperf3 does it: rank 1 connects to rank 0; round trips of one byte, then a
 // stream of so many MiB. Prints to standard error what it measured: latency (half a round trip, us) and bandwidth (GB/s).
 #include "peer.h"
 
@@ -8,15 +8,16 @@ int main(int argc, char** argv)
   const int port = argc > 1 ? atoi(argv[1]) : 5201;
   const size_t size = (size_t)(argc > 2 ? atoi(argv[2]) : 64) << 20;
   const int rounds = argc > 3 ? atoi(argv[3]) : 1000;
+  choose_family(argc, argv, 4);
   const size_t part = 128 << 10;
   char* const buffer = malloc(part);
   int fd;
   if (own_rank() == 0) {
     const int listener = listening_socket(port);
-    struct sockaddr_in from;
+    union address from;
     socklen_t length = sizeof from;
-    fd = accept(listener, (struct sockaddr*)&from, &length);
-    CHECK(fd >= 0 && from.sin_family == AF_INET);
+    fd = accept(listener, &from.generic, &length);
+    CHECK(fd >= 0 && from.generic.sa_family == family);
   } else
     fd = connected_socket(host_of(0), port);
   const int one = 1;

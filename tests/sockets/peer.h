@@ -46,22 +46,66 @@ static inline int simulated(void)
   return getenv("UMWELT_NODES") != NULL;
 }
 
+// "6" as an argument of the program: over IPv6.
+static int family = AF_INET;
+
+static inline void choose_family(int argc, char** argv, int index)
+{
+  if (argc > index && strcmp(argv[index], "6") == 0)
+    family = AF_INET6;
+}
+
+union address {
+  struct sockaddr generic;
+  struct sockaddr_in v4;
+  struct sockaddr_in6 v6;
+};
+
+static inline socklen_t address_length(void)
+{
+  return family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+static inline int same_host(const union address* one, const union address* other)
+{
+  return family == AF_INET6 ? memcmp(&one->v6.sin6_addr, &other->v6.sin6_addr, sizeof one->v6.sin6_addr) == 0
+                            : one->v4.sin_addr.s_addr == other->v4.sin_addr.s_addr;
+}
+
+// In host byte order.
+static inline int port_of(const union address* address)
+{
+  return ntohs(family == AF_INET6 ? address->v6.sin6_port : address->v4.sin_port);
+}
+
+// Any of the own, at that port.
+static inline union address any_address(int port)
+{
+  union address address = {.v6 = {0}};
+  address.generic.sa_family = (sa_family_t)family;
+  if (family == AF_INET6)
+    address.v6.sin6_port = htons((unsigned short)port);
+  else
+    address.v4.sin_port = htons((unsigned short)port);
+  return address;
+}
+
 // Name of the host of a rank: UMWELT_NODES has them all, separated by commas; natively there is one host.
 static inline const char* host_of(int rank)
 {
   static char name[256];
   const char* list = getenv("UMWELT_NODES");
   if (!list)
-    return "localhost";
+    return family == AF_INET6 ? "::1" : "localhost";
   for (; rank > 0 && strchr(list, ','); --rank)
     list = strchr(list, ',') + 1;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(list, ","), list);
   return name;
 }
 
-static inline struct sockaddr_in address_of(const char* host, int port)
+static inline union address address_of(const char* host, int port)
 {
-  struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found;
+  struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM}, *found;
   char service[16];
   snprintf(service, sizeof service, "%d", port);
   const int error = getaddrinfo(host, service, &hints, &found);
@@ -69,20 +113,21 @@ static inline struct sockaddr_in address_of(const char* host, int port)
     fprintf(stderr, "%s: %s\n", host, gai_strerror(error));
     exit(1);
   }
-  struct sockaddr_in address;
-  memcpy(&address, found->ai_addr, sizeof address);
+  union address address = {.v6 = {0}};
+  CHECK(found->ai_addrlen == address_length());
+  memcpy(&address, found->ai_addr, found->ai_addrlen);
   freeaddrinfo(found);
   return address;
 }
 
 static inline int listening_socket(int port)
 {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  const int fd = socket(family, SOCK_STREAM, 0);
   const int one = 1;
   CHECK(fd >= 0);
   CHECK(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0);
-  const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
-  CHECK(bind(fd, (const struct sockaddr*)&any, sizeof any) == 0);
+  const union address any = any_address(port);
+  CHECK(bind(fd, &any.generic, address_length()) == 0);
   CHECK(listen(fd, 64) == 0);
   return fd;
 }
@@ -90,11 +135,11 @@ static inline int listening_socket(int port)
 // The server may not be there yet.
 static inline int connected_socket(const char* host, int port)
 {
-  const struct sockaddr_in address = address_of(host, port);
+  const union address address = address_of(host, port);
   for (int tries = 0; tries < 1000; ++tries) {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    const int fd = socket(family, SOCK_STREAM, 0);
     CHECK(fd >= 0);
-    if (connect(fd, (const struct sockaddr*)&address, sizeof address) == 0)
+    if (connect(fd, &address.generic, address_length()) == 0)
       return fd;
     CHECK(errno == ECONNREFUSED);
     close(fd);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// streams PORT: TCP between rank 0, which serves, and rank 1, case by case. Prints what was found; the same natively.
+// streams PORT [6]: TCP between rank 0, which serves, and rank 1, case by case. Prints what was found; the same natively.
 #include "peer.h"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
@@ -43,22 +46,49 @@ static void expect_end(int fd)
 static void names(void)
 {
   const int fd = connection();
-  struct sockaddr_in own, peer;
+  union address own, peer;
   socklen_t own_length = sizeof own, peer_length = sizeof peer;
-  CHECK(getsockname(fd, (struct sockaddr*)&own, &own_length) == 0 && own_length == sizeof own);
-  CHECK(getpeername(fd, (struct sockaddr*)&peer, &peer_length) == 0 && peer.sin_family == AF_INET);
-  struct sockaddr_in told;
+  CHECK(getsockname(fd, &own.generic, &own_length) == 0 && own_length == address_length());
+  CHECK(getpeername(fd, &peer.generic, &peer_length) == 0 && peer.generic.sa_family == family);
+  union address told;
   send_all(fd, &own, sizeof own);
   receive_all(fd, &told, sizeof told);
-  CHECK(told.sin_port == peer.sin_port && told.sin_addr.s_addr == peer.sin_addr.s_addr);
-  CHECK(ntohs(own_rank() == 0 ? own.sin_port : peer.sin_port) == port);
-  const struct sockaddr_in named = address_of(host_of(0), port);
-  CHECK((own_rank() == 0 ? own : peer).sin_addr.s_addr == named.sin_addr.s_addr);
+  CHECK(port_of(&told) == port_of(&peer) && same_host(&told, &peer));
+  CHECK(port_of(own_rank() == 0 ? &own : &peer) == port);
+  const union address named = address_of(host_of(0), port);
+  CHECK(same_host(own_rank() == 0 ? &own : &peer, &named));
   int type = 0, domain = 0, listening = 1;
   socklen_t length = sizeof type;
   CHECK(getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM);
-  CHECK(getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_INET);
+  CHECK(getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == family);
   CHECK(getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) == 0 && listening == 0);
+  struct tcp_info info;
+  memset(&info, 0xff, sizeof info);
+  length = sizeof info;
+  CHECK(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
+        length > offsetof(struct tcp_info, tcpi_total_retrans));
+  CHECK(info.tcpi_state == TCP_ESTABLISHED && info.tcpi_snd_mss > 500 &&
+        (!simulated() || info.tcpi_total_retrans == 0));
+  char control[16] = "";
+  length = sizeof control;
+  CHECK(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, &length) == 0 && length == sizeof control && *control);
+  CHECK(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "nonesuch", 8) == -1 && errno == ENOENT);
+  CHECK(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4) == 0);
+  CHECK(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, &length) == 0 && strcmp(control, "reno") == 0);
+  static const int defaults[][2] = {{TCP_KEEPIDLE, 7200}, {TCP_KEEPINTVL, 75}, {TCP_KEEPCNT, 9}, {TCP_NODELAY, 0}};
+  for (int i = 0; i < 4; ++i) {
+    int value = -1;
+    length = sizeof value;
+    CHECK(getsockopt(fd, IPPROTO_TCP, defaults[i][0], &value, &length) == 0 && value == defaults[i][1]);
+  }
+  if (own_rank() == 0) {
+    int reuse = 0;
+    CHECK(getsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &reuse, &length) == 0 && reuse == 1);
+    length = sizeof info;
+    CHECK(getsockopt(listener, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_state == TCP_LISTEN);
+  }
+  go(fd); // the other end closes no earlier
+  wait_for(fd);
   close(fd);
 }
 
@@ -179,6 +209,40 @@ static void ends(void)
   }
 }
 
+static atomic_int stop;
+
+// Has been told that there is nothing more, and asks again.
+static void* ask_again(void* argument)
+{
+  const int fd = *(const int*)argument;
+  static long rounds;
+  char byte;
+  for (; !stop; ++rounds) {
+    struct pollfd descriptor = {fd, POLLIN, 0};
+    CHECK(poll(&descriptor, 1, -1) == 1 && descriptor.revents & POLLIN);
+    CHECK(recv(fd, &byte, 1, MSG_PEEK) == 0);
+  }
+  return &rounds;
+}
+
+// A thread that asks again and again is no progress; PyTorch's store has one.
+static void ended(void)
+{
+  int fd = connection();
+  if (own_rank() == 1) {
+    close(fd);
+    return;
+  }
+  pthread_t thread;
+  void* rounds;
+  CHECK(pthread_create(&thread, NULL, ask_again, &fd) == 0);
+  usleep(300000);
+  stop = 1;
+  CHECK(pthread_join(thread, &rounds) == 0);
+  CHECK(!simulated() || *(const long*)rounds < 100000);
+  close(fd);
+}
+
 static void without_waiting(void)
 {
   const int fd = connection();
@@ -225,10 +289,10 @@ static void without_waiting(void)
   close(fd);
 
   if (own_rank() == 1) { // connect without waiting
-    const struct sockaddr_in address = address_of(host_of(0), port);
-    const int late = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const union address address = address_of(host_of(0), port);
+    const int late = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     CHECK(fcntl(late, F_GETFD) == FD_CLOEXEC);
-    const int result = connect(late, (const struct sockaddr*)&address, sizeof address);
+    const int result = connect(late, &address.generic, address_length());
     CHECK(result == 0 || errno == EINPROGRESS);
     struct pollfd descriptor = {late, POLLOUT, 0};
     CHECK(poll(&descriptor, 1, 10000) == 1 && descriptor.revents == POLLOUT);
@@ -321,18 +385,18 @@ static void as_stream(void)
 
 static void refusals(void)
 {
-  struct sockaddr_in nobody = address_of(host_of(0), port + 1);
-  const struct sockaddr* const address = (const struct sockaddr*)&nobody;
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  const union address nobody = address_of(host_of(0), port + 1);
+  const struct sockaddr* const address = &nobody.generic;
+  int fd = socket(family, SOCK_STREAM, 0);
   char byte;
   CHECK(recv(fd, &byte, 1, 0) == -1 && errno == ENOTCONN);
   CHECK(send(fd, &byte, 1, MSG_NOSIGNAL) == -1 && (errno == ENOTCONN || errno == EPIPE));
   CHECK(shutdown(fd, SHUT_RD) == -1 && errno == ENOTCONN);
   CHECK(connect(fd, address, 3) == -1 && errno == EINVAL);
-  CHECK(connect(fd, address, sizeof nobody) == -1 && errno == ECONNREFUSED);
+  CHECK(connect(fd, address, address_length()) == -1 && errno == ECONNREFUSED);
   close(fd);
-  fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-  if (connect(fd, address, sizeof nobody) == -1 && errno == EINPROGRESS) {
+  fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+  if (connect(fd, address, address_length()) == -1 && errno == EINPROGRESS) {
     struct pollfd descriptor = {fd, POLLOUT, 0};
     CHECK(poll(&descriptor, 1, 10000) == 1 && (descriptor.revents & (POLLERR | POLLHUP)));
     int error = 0;
@@ -342,19 +406,19 @@ static void refusals(void)
   }
   CHECK(errno == ECONNREFUSED);
   close(fd);
-  fd = socket(AF_INET, SOCK_STREAM, 0);
-  struct sockaddr_in elsewhere = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr("192.0.2.1")};
-  CHECK(bind(fd, (const struct sockaddr*)&elsewhere, sizeof elsewhere) == -1 && errno == EADDRNOTAVAIL);
+  fd = socket(family, SOCK_STREAM, 0);
+  const union address elsewhere = address_of(family == AF_INET6 ? "2001:db8::1" : "192.0.2.1", 0);
+  CHECK(bind(fd, &elsewhere.generic, address_length()) == -1 && errno == EADDRNOTAVAIL);
   if (own_rank() == 0) {
-    struct sockaddr_in taken = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
-    CHECK(bind(fd, (const struct sockaddr*)&taken, sizeof taken) == -1 && errno == EADDRINUSE);
+    const union address taken = any_address(port);
+    CHECK(bind(fd, &taken.generic, address_length()) == -1 && errno == EADDRINUSE);
   }
-  struct sockaddr_in any = {.sin_family = AF_INET};
-  CHECK(bind(fd, (const struct sockaddr*)&any, sizeof any) == 0);
-  CHECK(bind(fd, (const struct sockaddr*)&any, sizeof any) == -1 && errno == EINVAL);
+  const union address any = any_address(0);
+  CHECK(bind(fd, &any.generic, address_length()) == 0);
+  CHECK(bind(fd, &any.generic, address_length()) == -1 && errno == EINVAL);
   CHECK(accept(fd, NULL, NULL) == -1 && errno == EINVAL);
   close(fd);
-  CHECK(socket(AF_INET, SOCK_STREAM, IPPROTO_UDP) == -1 && errno == EPROTONOSUPPORT);
+  CHECK(socket(family, SOCK_STREAM, IPPROTO_UDP) == -1 && errno == EPROTONOSUPPORT);
   fd = open("/dev/null", O_RDWR);
   CHECK(send(fd, "x", 1, 0) == -1 && errno == ENOTSOCK);
   CHECK(listen(fd, 1) == -1 && errno == ENOTSOCK);
@@ -364,22 +428,74 @@ static void refusals(void)
   CHECK(send(lonely, "x", 1, 0) == -1 && errno == EBADF);
 }
 
+// The same socket tries again, as programs do that wait for their server: at a port where nobody listens, at a place there is no way to, and
+// at the right one.
+static void again(void)
+{
+  const union address right = address_of(host_of(0), port), wrong = address_of(host_of(0), port + 1);
+  if (own_rank() == 0) {
+    for (int i = 0; i < 2; ++i) {
+      char text[6] = "";
+      const int fd = accept(listener, NULL, NULL);
+      receive_all(fd, text, 5);
+      CHECK(strcmp(text, "right") == 0); // and nothing before it
+      expect_end(fd);
+      close(fd);
+    }
+    return;
+  }
+  const int own = socket(family, SOCK_STREAM, 0), late = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+  const int size = 100000;
+  int before = 0, after = 0;
+  socklen_t length = sizeof size;
+  CHECK(setsockopt(own, SOL_SOCKET, SO_SNDBUF, &size, sizeof size) == 0);
+  CHECK(getsockopt(own, SOL_SOCKET, SO_SNDBUF, &before, &length) == 0);
+  const union address nowhere = address_of(family == AF_INET6 ? "ff02::1%1" : "255.255.255.255", port);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(connect(own, &wrong.generic, address_length()) == -1 && errno == ECONNREFUSED);
+    CHECK(connect(own, &nowhere.generic, address_length()) == -1 && errno == ENETUNREACH);
+  }
+  CHECK(connect(own, &right.generic, address_length()) == 0);
+  CHECK(connect(own, &right.generic, address_length()) == -1 && errno == EISCONN);
+  CHECK(getsockopt(own, SOL_SOCKET, SO_SNDBUF, &after, &length) == 0 && after == before);
+  send_all(own, "right", 5);
+  close(own);
+
+  for (int i = 0; i < 2; ++i) {
+    int error = connect(late, &wrong.generic, address_length()) == 0 ? 0 : errno;
+    if (error == EINPROGRESS) {
+      struct pollfd descriptor = {late, POLLOUT, 0};
+      CHECK(poll(&descriptor, 1, 10000) == 1);
+      if (i == 0) // the next call tells of it
+        error = connect(late, &right.generic, address_length()) == 0 ? 0 : errno;
+      else
+        CHECK(getsockopt(late, SOL_SOCKET, SO_ERROR, &error, &length) == 0);
+    }
+    CHECK(error == ECONNREFUSED);
+  }
+  CHECK(connect(late, &right.generic, address_length()) == -1 && errno == ECONNABORTED); // as Linux has it, once
+  if (connect(late, &right.generic, address_length()) != 0) {
+    CHECK(errno == EINPROGRESS);
+    struct pollfd descriptor = {late, POLLOUT, 0};
+    CHECK(poll(&descriptor, 1, 10000) == 1 && descriptor.revents == POLLOUT);
+  }
+  send_all(late, "right", 5);
+  close(late);
+}
+
 int main(int argc, char** argv)
 {
   port = argc > 1 ? atoi(argv[1]) : 5301;
+  choose_family(argc, argv, 2);
   if (own_rank() == 0)
     listener = listening_socket(port);
   static const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"names", names},
-               {"pieces", pieces},
-               {"much", much},
-               {"ends", ends},
-               {"without waiting", without_waiting},
-               {"waiting", waiting},
-               {"as stream", as_stream},
-               {"refusals", refusals}};
+  } cases[] = {{"names", names},     {"pieces", pieces},       {"much", much},
+               {"ends", ends},       {"ended", ended},         {"without waiting", without_waiting},
+               {"waiting", waiting}, {"as stream", as_stream}, {"refusals", refusals},
+               {"again", again}};
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
     cases[i].run();
     if (own_rank() == 0)

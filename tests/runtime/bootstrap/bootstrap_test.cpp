@@ -49,15 +49,15 @@ TEST(KeysTest, WhatTheRuntimeTellsIsNoCommitOfTheRank)
 TEST(KeysTest, AKeyIsFoundWithoutKnowingItsRank)
 {
   Keys keys(3);
-  EXPECT_EQ(keys.get_of_any(0, "key"), nullptr);
+  EXPECT_EQ(keys.get_of_any(0, 0, 3, "key"), nullptr);
   keys.put(2, "key", "of 2");
-  EXPECT_EQ(keys.get_of_any(0, "key"), nullptr) << "not committed";
-  EXPECT_EQ(*keys.get_of_any(2, "key"), "of 2");
+  EXPECT_EQ(keys.get_of_any(0, 0, 3, "key"), nullptr) << "not committed";
+  EXPECT_EQ(*keys.get_of_any(2, 0, 3, "key"), "of 2");
   keys.commit(2);
-  EXPECT_EQ(*keys.get_of_any(0, "key"), "of 2");
+  EXPECT_EQ(*keys.get_of_any(0, 0, 3, "key"), "of 2");
   keys.put(1, "key", "of 1");
   keys.commit(1);
-  EXPECT_EQ(*keys.get_of_any(0, "key"), "of 1");
+  EXPECT_EQ(*keys.get_of_any(0, 0, 3, "key"), "of 1");
 }
 
 TEST(SpaceTest, TheFirstValueStaysUnlessItIsReplaced)
@@ -127,15 +127,6 @@ TEST(SpacesTest, ASpaceThatIsGoneTakesItsPairsAlong)
   EXPECT_EQ(spaces.find("one"), nullptr);
   EXPECT_EQ(spaces.get(0, "one", "key"), nullptr);
   EXPECT_EQ(spaces.get(0, "one", "late"), nullptr);
-}
-
-TEST(FenceTest, TheLastOneCompletesTheRound)
-{
-  Fence fence(3);
-  EXPECT_FALSE(fence.arrive());
-  EXPECT_FALSE(fence.arrive());
-  EXPECT_TRUE(fence.arrive());
-  EXPECT_FALSE(fence.arrive());
 }
 
 TEST(FenceTest, TakesLongerThanAnyAcknowledgementAndGrowsWithTheTree)

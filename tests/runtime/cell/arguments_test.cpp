@@ -50,13 +50,16 @@ const std::set<std::string> in_extents{
 // Pointers to one object of their type, in whatever call.
 const std::set<std::string> to_one_object{
     "const ptl_le_t* le",
-    "int* port",
-    "int64_t* type",
-    "uint32_t* host",
     "const ptl_md_t* md",
     "const ptl_me_t* me",
     "const ptl_ni_limits_t* desired",
     "const uint64_t* set",
+    "const umw_address* address",
+    "int* mode",
+    "int* pid",
+    "int64_t* first",
+    "int64_t* last",
+    "int64_t* type",
     "ptl_ct_event_t* event",
     "ptl_event_t* event",
     "ptl_handle_ct_t* ct_handle",
@@ -73,8 +76,11 @@ const std::set<std::string> to_one_object{
     "ptl_size_t* actual_map_size",
     "ptl_sr_value_t* status",
     "ptl_uid_t* uid",
+    "struct umw_members* owner",
+    "uint32_t* priority",
     "uint64_t* mask",
     "uint64_t* old",
+    "umw_address* address",
     "unsigned int* which",
 };
 
@@ -456,7 +462,7 @@ TEST_F(ArgumentsTest, TextsAndDataAreReadNoFurtherThanTheyGo)
 TEST_F(ArgumentsTest, AValueComesBackAsLongAsItIs)
 {
   std::string buffer(8, '.');
-  umw_args_umw_key_get original{0, 3, "key", buffer.data(), buffer.size(), 1};
+  umw_args_umw_key_get original{0, "umwelt", 3, "key", buffer.data(), buffer.size(), 1};
   Arguments request(*slot, UMW_OP_umw_key_get, &original);
   auto& copy = arrived<umw_args_umw_key_get>(request);
   EXPECT_STREQ(copy.key, "key");
@@ -470,7 +476,7 @@ TEST_F(ArgumentsTest, AValueComesBackAsLongAsItIs)
 TEST_F(ArgumentsTest, OfALongerValueComesBackWhatFits)
 {
   std::string buffer(4, '.');
-  umw_args_umw_key_get original{0, 3, "key", buffer.data(), buffer.size(), 1};
+  umw_args_umw_key_get original{0, "umwelt", 3, "key", buffer.data(), buffer.size(), 1};
   Arguments request(*slot, UMW_OP_umw_key_get, &original);
   auto& copy = arrived<umw_args_umw_key_get>(request);
   std::memcpy(copy.buffer, "abcd", 4);
@@ -483,7 +489,7 @@ TEST_F(ArgumentsTest, OfALongerValueComesBackWhatFits)
 TEST_F(ArgumentsTest, ARequestThatFailsLeavesTheResultsAsTheyWere)
 {
   std::string buffer(4, '.');
-  umw_args_umw_key_get get{0, 3, "key", buffer.data(), buffer.size(), 0};
+  umw_args_umw_key_get get{0, "", 3, "key", buffer.data(), buffer.size(), 0};
   Arguments asks(*slot, UMW_OP_umw_key_get, &get);
   arrived<umw_args_umw_key_get>(asks).result = -ENOENT;
   asks.bring_back();

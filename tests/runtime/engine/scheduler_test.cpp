@@ -405,6 +405,25 @@ TEST_F(SchedulerTest, RemembersWhoHasWaited)
   EXPECT_TRUE(actor.take_waited());
 }
 
+// It may find what it waits for elsewhere; then the clock is needed on.
+TEST_F(SchedulerTest, ABackgroundWaitWithoutLimitEndsAtTheSameDate)
+{
+  sim::SimTime woken = -1;
+  scheduler.spawn(
+      "a",
+      [this, &woken] {
+        scheduler.sleep(10);
+        scheduler.block_in_background(sim::never);
+        woken = scheduler.now();
+        scheduler.sleep(5);
+      },
+      stack);
+  scheduler.on_stall = [this] { return scheduler.wake_background(); };
+  scheduler.run();
+  EXPECT_EQ(woken, 10);
+  EXPECT_EQ(scheduler.now(), 15);
+}
+
 bool resident(const void* address)
 {
   constexpr std::uintptr_t page = 4096;
@@ -433,6 +452,30 @@ TEST_F(SchedulerTest, TheNextActorGivesBackTheStacksOfThoseThatHaveEnded)
 }
 
 // It looks for whoever is next on its own stack.
+TEST_F(SchedulerTest, AReleasedActorLeavesItsStackToTheNextOfItsSize)
+{
+  std::vector<const void*> tops;
+  scheduler.spawn(
+      "maker",
+      [&] {
+        for (const std::size_t bytes : {stack, stack, 2 * stack, stack}) {
+          Actor& actor = scheduler.spawn(
+              "", [this] { log.emplace_back("ran"); }, bytes);
+          tops.push_back(actor.stack().top());
+          scheduler.yield();
+          ASSERT_EQ(actor.state(), Actor::State::ended);
+          scheduler.release(actor);
+          EXPECT_EQ(scheduler.actors().size(), 1U);
+        }
+      },
+      4 * stack);
+  scheduler.run();
+  EXPECT_EQ(log.size(), 4U);
+  EXPECT_EQ(tops[1], tops[0]);
+  EXPECT_NE(tops[2], tops[0]);
+  EXPECT_EQ(tops[3], tops[0]);
+}
+
 TEST_F(SchedulerTest, AnActorThatEndsKeepsItsStackUntilAnotherRuns)
 {
   scheduler.spawn(

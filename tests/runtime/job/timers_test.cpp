@@ -53,6 +53,25 @@ TEST_F(TimersTest, ExpiresOnceAndIsDisarmed)
   EXPECT_EQ(setting.left, 0);
 }
 
+TEST_F(TimersTest, OneTooFarAwayIsArmedAndDoesNotExpire)
+{
+  timeline.advance_to(50);
+  const int timer = timers.create(false, by_signal);
+  for (const bool absolute : {false, true})
+    for (const SimTime value : {sim::never, sim::never - 1, sim::never - 50}) {
+      EXPECT_EQ(timers.set(timer, absolute, value, 0, setting), 0);
+      EXPECT_TRUE(timeline.empty());
+      EXPECT_TRUE(timers.armed());
+      timers.get(timer, setting);
+      EXPECT_GT(setting.left, sim::never / 2);
+    }
+  EXPECT_EQ(timers.set(timer, false, 100, sim::never, setting), 0); // its period is, too
+  run_until(1000);
+  EXPECT_EQ(dates, std::vector<SimTime>{150});
+  EXPECT_TRUE(timeline.empty());
+  EXPECT_TRUE(timers.armed());
+}
+
 TEST_F(TimersTest, PeriodsFollowTheFirstDate)
 {
   const int timer = timers.create(false, by_signal);

@@ -2,6 +2,8 @@
  * Programs that go wrong in one way each: misbehave HOW [RANK]. The rank that misbehaves is 1 unless given. */
 #include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,39 @@ __attribute__((constructor)) static void early(void)
     crash();
 }
 
+static void spin(int number)
+{
+  for (volatile int rounds = number;;)
+    ++rounds;
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+
+static void* receive(void* argument)
+{
+  int buffer;
+  MPI_Recv(&buffer, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return argument;
+}
+
+/* One thread waits for a message that never comes, main for the thread; the MPI library has helper threads of its own. */
+static void hang(const char* how)
+{
+  pthread_t thread;
+  int provided;
+  MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+  sem_init(&semaphore, 0, 0);
+  pthread_create(&thread, NULL, receive, NULL);
+  pthread_mutex_lock(&mutex);
+  if (is(how, "deadlock-condition"))
+    pthread_cond_wait(&condition, &mutex);
+  if (is(how, "deadlock-semaphore"))
+    sem_wait(&semaphore);
+  pthread_join(thread, NULL);
+}
+
 int main(int argc, char** argv)
 {
   const char* how = argc > 1 ? argv[1] : "";
@@ -41,17 +76,27 @@ int main(int argc, char** argv)
     crash();
   if (is(how, "exit-before-init"))
     return 4;
+  if (strncmp(how, "deadlock-", 9) == 0)
+    hang(how);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int who = argc > 2 ? atoi(argv[2]) : 1;
   if (is(how, "deadlock"))
     MPI_Recv(&buffer, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (is(how, "endless")) {
-    if (rank == 0 && getenv("MISBEHAVE_STARTED")) /* a file that signal_once_started.sh waits for, and removes */
-      close(creat(getenv("MISBEHAVE_STARTED"), 0600));
-    for (;;)
-      ++*(volatile int*)&buffer;
+  if (strncmp(how, "endless", 7) == 0 && rank == 0 &&
+      getenv("MISBEHAVE_STARTED")) /* a file that signal_once_started.sh waits for, and removes */
+    close(creat(getenv("MISBEHAVE_STARTED"), 0600));
+  if (is(how, "endless-blocked")) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
   }
+  if (is(how, "endless-handler")) {
+    signal(SIGUSR1, spin);
+    raise(SIGUSR1);
+  }
+  if (is(how, "endless") || is(how, "endless-blocked"))
+    spin(0);
   if (is(how, "endless-polling"))
     for (int flag = 0; !flag;)
       MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE), MPI_Wtime();

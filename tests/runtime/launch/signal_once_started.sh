@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# signal_once_started.sh SIGNAL SECONDS COMMAND...: sends the signal when rank 0 of the command, `misbehave endless`, is in its loop: to
-# the command alone, and INT to all processes of its group as a terminal does. Ends as the command does, which has so many seconds.
+# signal_once_started.sh SIGNAL[:TIMES] SECONDS COMMAND...: sends the signal when rank 0 of the command, `misbehave endless...`, is in its
+# loop: to the command alone, and INT to all processes of its group as a terminal does. Ends as the command does, which has so many seconds.
 set -u
-signal=$1 seconds=$2
+signal=${1%:*} times=1 seconds=$2
+[[ $1 != *:* ]] || times=${1#*:}
 shift 2
 export MISBEHAVE_STARTED=$TMPDIR/started
 # job control: a group of its own; without it a script's background jobs ignore SIGINT
@@ -20,7 +21,9 @@ rm "$MISBEHAVE_STARTED" || {
 }
 process=$pid
 [ "$signal" != INT ] || process=-$pid
-kill -s "$signal" -- "$process"
+for ((i = 0; i < times; ++i)); do
+  kill -s "$signal" -- "$process" 2>/dev/null
+done
 (sleep "$seconds" && kill -KILL -- -$pid && echo "still there $seconds s after the signal" >&2) &
 late=$!
 wait $pid

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -41,10 +42,13 @@ struct RecordingHost final : Host {
     backlog.resize(std::max<std::size_t>(backlog.size(), rank + 1));
     backlog[rank] += by;
   }
-  void outside_refused(std::uint32_t, std::uint32_t host) override { outside.push_back(host); }
+  void outside_refused(std::uint32_t, IpAddress host) override { outside.push_back(host); }
+  void sent(std::uint32_t rank, std::size_t bytes) override { counted[rank].first += bytes; }
+  void received(std::uint32_t rank, std::size_t bytes) override { counted[rank].second += bytes; }
+  std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> counted; // bytes sent, received
   std::set<std::uint32_t> changed;
   std::vector<int> backlog;
-  std::vector<std::uint32_t> outside;
+  std::vector<IpAddress> outside;
 };
 
 class StackTest : public ::testing::Test
@@ -71,10 +75,10 @@ protected:
     ends.push_back(two[0]);
     return two;
   }
-  Own make(std::uint32_t rank, Type type = Type::stream)
+  Own make(std::uint32_t rank, Type type = Type::stream, Family family = Family::v4)
   {
     const auto [own, other] = pair(type);
-    return {stack.create(rank, rank, type, other), own};
+    return {stack.create(rank, rank, type, family, other), own};
   }
   Own listening(std::uint32_t rank, std::uint16_t port)
   {
@@ -127,7 +131,7 @@ protected:
   }
   void send_datagram(const Own& socket, Address to, const std::string& text)
   {
-    const umw_datagram_head head{to.host, to.port, 0};
+    const umw_datagram_head head{to_gate(to)};
     std::string whole(sizeof head, '\0');
     std::memcpy(whole.data(), &head, sizeof head);
     whole += text;
@@ -208,6 +212,90 @@ TEST_F(StackTest, PortsAreThoseOfANode)
   EXPECT_EQ(stack.bind(second.id, {0, 80}), 0);
 }
 
+TEST_F(StackTest, AListenerOfBothFamiliesHasClientsOfBoth)
+{
+  const Own listener = make(0, Type::stream, Family::v6);
+  EXPECT_EQ(stack.bind(listener.id, {any_v6, 80}), 0);
+  EXPECT_EQ(stack.listen(listener.id, 5), 0);
+  const Own old = make(1);
+  const Own local = make(1, Type::stream, Family::v6);
+  const Own far = make(1, Type::stream, Family::v6);
+  EXPECT_EQ(stack.connect(old.id, {host_of(0), 80}, 0), -EINPROGRESS);
+  run();
+  EXPECT_EQ(stack.connect(local.id, {link_local_of(0), 80}, 0), -EINPROGRESS);
+  run();
+  EXPECT_EQ(stack.connect(far.id, {unique_local_of(0), 80}, 0), -EINPROGRESS);
+  run();
+  EXPECT_EQ(stack.own_address(listener.id)->host, any_v6);
+  for (const IpAddress expected : {IpAddress{host_of(1)}, link_local_of(1), unique_local_of(1)})
+    EXPECT_EQ(stack.peer_address(accept(listener).id)->host, expected);
+}
+
+TEST_F(StackTest, AListenerOfIPv6AloneLeavesIPv4ToAnother)
+{
+  const Own listener = make(0, Type::stream, Family::v6);
+  EXPECT_EQ(stack.set_only_v6(listener.id, true), 0);
+  EXPECT_EQ(stack.bind(listener.id, {any_v6, 80}), 0);
+  EXPECT_EQ(stack.set_only_v6(listener.id, false), -EINVAL);
+  EXPECT_EQ(stack.listen(listener.id, 5), 0);
+  const Own early = make(1);
+  EXPECT_EQ(stack.connect(early.id, {host_of(0), 80}, 0), -EINPROGRESS);
+  run();
+  EXPECT_EQ(stack.take_error(early.id), ECONNREFUSED);
+  const Own other = listening(0, 80);
+  const Own client = make(1);
+  EXPECT_EQ(stack.connect(client.id, {host_of(0), 80}, 0), -EINPROGRESS);
+  run();
+  EXPECT_EQ(stack.peer_address(accept(other).id)->host, IpAddress{host_of(1)});
+  EXPECT_EQ(stack.connect(make(1).id, {IpAddress{0x20010db800000000, 1}, 80}, 0), -ENETUNREACH);
+  EXPECT_THAT(host.outside, ElementsAre(IpAddress{0x20010db800000000, 1}));
+  EXPECT_EQ(host.outside.front().text(), "2001:db8::1");
+}
+
+TEST_F(StackTest, ADisconnectedSocketHearsEverybodyAgain)
+{
+  const Own receiver = make(0, Type::datagram);
+  EXPECT_EQ(stack.bind(receiver.id, {0, 53}), 0);
+  EXPECT_EQ(stack.connect(receiver.id, {host_of(2), 5353}, 0), 0);
+  const Own sender = make(1, Type::datagram);
+  send_datagram(sender, {host_of(0), 53}, "one");
+  run();
+  EXPECT_EQ(datagram(receiver), "none");
+  EXPECT_EQ(stack.disconnect(receiver.id), 0);
+  EXPECT_EQ(stack.own_address(receiver.id), (Address{0, 53}));
+  send_datagram(sender, {host_of(0), 53}, "two");
+  run();
+  EXPECT_EQ(datagram(receiver), "two");
+}
+
+TEST_F(StackTest, WhoWasRefusedTriesAgainWithANewPair)
+{
+  const Own client = make(1);
+  for (int i = 0; i < 2; ++i) {
+    const bool first = i == 0;
+    if (!first) {
+      EXPECT_EQ(stack.connect(client.id, {host_of(0), 80}, 0), -ESTALE);
+      EXPECT_EQ(stack.renew(client.id, pair(Type::stream)[1]), 0);
+    }
+    EXPECT_EQ(stack.connect(client.id, {host_of(0), 80}, 0), -EINPROGRESS);
+    run();
+    EXPECT_EQ(stack.own_address(client.id), (Address{0, 0}));
+    EXPECT_EQ(stack.connect(client.id, {host_of(0), 80}, 0), -ECONNREFUSED);
+  }
+  const Own listener = listening(0, 80);
+  const auto [own, other] = pair(Type::stream);
+  EXPECT_EQ(stack.renew(client.id, other), 0);
+  EXPECT_EQ(send(own, "filling", 7, MSG_DONTWAIT), 7);
+  EXPECT_EQ(stack.connect(client.id, {192U << 24 | 1, 80}, 7), -ENETUNREACH);
+  EXPECT_EQ(send(own, "more", 4, MSG_DONTWAIT), 4);
+  EXPECT_EQ(stack.connect(client.id, {host_of(0), 80}, 4), -EINPROGRESS);
+  run();
+  const Own server = accept(listener);
+  write({client.id, own}, "text");
+  run();
+  EXPECT_EQ(read(server), "text");
+}
+
 TEST_F(StackTest, BytesArriveInOrderHoweverTheNetworkOrdersThem)
 {
   const auto [server, client] = connected();
@@ -218,6 +306,8 @@ TEST_F(StackTest, BytesArriveInOrderHoweverTheNetworkOrdersThem)
   write(client, "b");
   run();
   EXPECT_EQ(read(server), std::string(5000, 'a') + "b");
+  EXPECT_EQ(host.counted[1], std::pair(5001UL, 0UL));
+  EXPECT_EQ(host.counted[0], std::pair(0UL, 5001UL));
 }
 
 TEST_F(StackTest, AReaderThatDoesNotReadHoldsTheWriterUp)
@@ -321,6 +411,8 @@ TEST_F(StackTest, ALostDatagramDoesNotHoldUpTheOthers)
   run();
   EXPECT_EQ(datagram(server), "second");
   EXPECT_EQ(datagram(server), "none");
+  EXPECT_EQ(host.counted[1].first, 10U);
+  EXPECT_EQ(host.counted[0].second, 6U);
 }
 
 TEST_F(StackTest, ADatagramForNobodyIsReportedToItsSender)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/job/interruption.h"
+
+#include <unistd.h>
+
+#include "runtime/cli/exit_codes.h"
+#include "runtime/diagnose/fatal.h"
+
+namespace umwelt::job
+{
+
+namespace
+{
+constexpr std::time_t patience = 60;      // s
+constexpr std::time_t users_patience = 2; // who asks twice
+} // namespace
+
+bool Interruption::ask(int signal, const Thread* interrupted, const ucontext_t* context)
+{
+  if (signal_ != 0) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - moved_.tv_sec > (signal == SIGALRM ? patience : users_patience))
+      give_up();
+    return false;
+  }
+  interrupted_ = interrupted;
+  if (context != nullptr)
+    context_ = *context;
+  moves();
+  signal_ = signal;
+  return true;
+}
+
+int Interruption::exit_code() const
+{
+  return is_timeout() ? cli::exit_code::timeout : cli::exit_code::signalled + signal_;
+}
+
+void Interruption::moves()
+{
+  clock_gettime(CLOCK_MONOTONIC, &moved_);
+}
+
+void Interruption::give_up() const
+{
+  diagnose::write_raw(is_timeout() ? "umwelt: --timeout ran out, and " : "umwelt: the run was asked to end, and ");
+  diagnose::write_raw(
+      "does not come to its end, so there is no summary. Next step: look what blocks its output; if nothing "
+      "does, this is a bug of Umwelt\n");
+  _exit(exit_code());
+}
+
+} // namespace umwelt::job

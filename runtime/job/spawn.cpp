@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Jobs that ranks start while the run is under way (PMIx_Spawn, below MPI_Comm_spawn). Their ranks are made as those of the run itself, and
+// numbered on from them. They are carried by the runtime's own process if that carries ranks, else by cells that are forked for them, and
+// end with them.
+#include "runtime/job/job.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "runtime/bootstrap/spawn_request.h"
+#include "runtime/cell/cell_process.h"
+#include "runtime/cli/cell_plan.h"
+#include "runtime/cli/hosts.h"
+#include "runtime/cli/usage_error.h"
+#include "runtime/job/environment.h"
+#include "runtime/job/pmi_socket.h"
+
+namespace umwelt::job
+{
+
+namespace
+{
+
+using bootstrap::SpawnProgram;
+using bootstrap::SpawnRequest;
+
+// What Open MPI says of MPI_Comm_spawn's info keys, by the names of PMIx.
+constexpr std::string_view wdir_attribute = "pmix.wdir";
+constexpr std::string_view host_attribute = "pmix.host";
+constexpr std::string_view host_file_attribute = "pmix.hostfile";
+constexpr std::string_view map_by_attribute = "pmix.mapby";
+constexpr std::string_view per_node_attribute = "pmix.ppr"; // "N:node", "N:n"
+
+// Those that are obeyed, or say what is so anyway.
+bool is_known(std::string_view key)
+{
+  constexpr std::array known = {wdir_attribute,
+                                host_attribute,
+                                host_file_attribute,
+                                map_by_attribute,
+                                per_node_attribute,
+                                std::string_view("pmix.pers"),
+                                std::string_view("pmix.nopmi"),
+                                std::string_view("pmix.wdir.user"),
+                                std::string_view("pmix.prefix")};
+  return std::find(known.begin(), known.end(), key) != known.end();
+}
+
+// A limit is short, or this process cannot take it: for the log, and what PMIx is to answer.
+class NoRoom : public std::runtime_error
+{
+public:
+  using std::runtime_error::runtime_error;
+};
+
+std::uint64_t own_mappings()
+{
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<std::uint64_t>(
+      std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
+}
+
+std::vector<cli::Host> hosts_of(const SpawnProgram& program)
+{
+  if (const std::string* file = bootstrap::find_attribute(program.attributes, host_file_attribute))
+    return cli::read_hostfile("the info key hostfile", *file);
+  std::vector<cli::Host> hosts;
+  if (const std::string* list = bootstrap::find_attribute(program.attributes, host_attribute)) {
+    hosts = cli::parse_host_list("the info key host", *list);
+    if (list->find(':') == std::string::npos) // names alone: as many as the run has slots for there
+      for (cli::Host& host : hosts)
+        host.slots = 0;
+  }
+  return hosts;
+}
+
+cli::Room::Wish wish_for(const SpawnProgram& program, unsigned context, const SpawnRequest& request)
+{
+  cli::Room::Wish wish{static_cast<unsigned>(program.ranks), context, hosts_of(program), false, std::nullopt};
+  if (const std::string* policy = bootstrap::find_attribute(request.attributes, map_by_attribute))
+    wish.by_node = policy->starts_with("node");
+  if (const std::string* each = bootstrap::find_attribute(request.attributes, per_node_attribute))
+    if (const int ranks = std::atoi(each->c_str()); ranks > 0)
+      wish.per_node = static_cast<unsigned>(ranks);
+  return wish;
+}
+
+// The application context whose options count for what the rank starts: its own, or that of the rank at the beginning of the line.
+unsigned context_of(const Rank& rank)
+{
+  const Rank* first = &rank;
+  while (first->facts->parent != nullptr)
+    first = first->facts->parent;
+  return first->program;
+}
+
+} // namespace
+
+// A job on its way: word goes to the nodes.
+struct Job::Launch final : sim::Event {
+  explicit Launch(Job& j, Rank& of) : job(j), parent(of) {}
+  void fire() override { job.launch(*this); }
+
+  Job& job;
+  Rank& parent;
+  std::string name;
+  std::vector<cli::RankPlace> places;
+  std::vector<Start> starts; // by rank of the job
+  std::vector<std::vector<unsigned>> cells;
+  bool done = false;
+  std::string failure;
+};
+
+int Job::spawn(Rank& parent, std::string_view text, std::string& name)
+{
+  const auto refuse = [&](int error, const std::string& why) {
+    const std::string line = fmt::format("{}: MPI_Comm_spawn refused (MPI_ERR_SPAWN): {}", parent.title(), why);
+    if (warned_.insert(line).second) // a program may try again and again
+      say(line);
+    return -error;
+  };
+  Launch& launch = *launches_.emplace_back(std::make_shared<Launch>(*this, parent));
+  std::vector<const ProgramPlan*> programs; // by rank
+  const auto forget = [this, &launch, planned = spawned_programs_.size()] {
+    spawned_programs_.resize(planned);
+    std::erase_if(launches_, [&launch](const auto& each) { return each.get() == &launch; });
+  };
+  try {
+    const SpawnRequest request = bootstrap::read_spawn_request(text);
+    std::vector<cli::Room::Wish> wishes;
+    for (const auto& [key, value] : request.attributes)
+      if (!is_known(key))
+        warn(parent, fmt::format("MPI_Comm_spawn: attribute {} has no effect", key));
+    for (const SpawnProgram& program : request.programs) {
+      for (const auto& [key, value] : program.attributes)
+        if (!is_known(key))
+          warn(parent, fmt::format("MPI_Comm_spawn: attribute {} has no effect", key));
+      if (program.ranks < 1)
+        throw std::invalid_argument(fmt::format("{}: expected at least one rank, got {}", program.name, program.ranks));
+      SpawnedProgram wanted{context_of(parent), program.argv, program.environment, program.folder};
+      if (wanted.argv.empty())
+        wanted.argv.push_back(program.name);
+      if (const std::string* folder = bootstrap::find_attribute(program.attributes, wdir_attribute))
+        wanted.folder = *folder;
+      ProgramPlan& plan = spawned_programs_.emplace_back(plan_.plan_spawned(wanted));
+      auto command = std::find(commands_.begin(), commands_.end(), wanted.argv);
+      if (command == commands_.end())
+        command = commands_.insert(commands_.end(), wanted.argv);
+      const auto context = static_cast<unsigned>(command - commands_.begin());
+      wishes.push_back(wish_for(program, static_cast<unsigned>(wishes.size()), request));
+      auto folder = std::make_shared<world::Folder>(open(plan.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      for (int i = 0; i < program.ranks; ++i) {
+        launch.starts.push_back({&plan, folder, context, {}});
+        programs.push_back(&plan);
+      }
+    }
+    check_room_for(programs);
+    launch.places = room_.take(wishes);
+    if (cells_) {
+      launch.cells = late_cells(launch.places, programs);
+      if (const std::string why = shortage_for_cells(launch.cells, programs); !why.empty()) {
+        for (const cli::RankPlace& place : launch.places)
+          room_.give(place);
+        throw NoRoom(why);
+      }
+    }
+  } catch (const NoRoom& error) {
+    forget();
+    return refuse(ENOMEM, error.what());
+  } catch (const cli::UsageError& error) {
+    forget();
+    return refuse(ENOSPC, error.what());
+  } catch (const std::exception& error) { // loader::Refusal among them
+    forget();
+    return refuse(EINVAL, error.what());
+  }
+  std::set<std::uint32_t> nodes;
+  for (const cli::RankPlace& place : launch.places)
+    nodes.insert(place.node);
+  launch.name = fmt::format("{}.{}", job_name, ++spawned_jobs_ + 1);
+  timeline_.schedule_in(launch, bootstrap::spawn_time(nodes.size()));
+  while (!launch.done) {
+    parent.wait(sim::never);
+    parent.act_on_signals();
+  }
+  const std::string failure = launch.failure;
+  name = launch.name;
+  std::erase_if(launches_, [&launch](const auto& each) { return each.get() == &launch; });
+  return failure.empty() ? 0 : refuse(ENOMEM, failure);
+}
+
+// What one process, or this machine, cannot take.
+void Job::check_room_for(std::span<const ProgramPlan* const> programs)
+{
+  if (!cells_)
+    for (const ProgramPlan* program : programs)
+      if (program->program.fixed_address() || program->same_addresses)
+        throw NoRoom(fmt::format(
+            "program {} {}, so each of its ranks needs a process (cell) of its own, and this run has none. Next step: "
+            "umwelt run --cells 1",
+            program->program.path,
+            program->program.fixed_address() ? "is not position-independent (ET_EXEC)"
+                                             : "is to have the same addresses in all ranks"));
+  if (cells_ && ranks_.size() + programs.size() > cells_->board().gates())
+    throw NoRoom(
+        fmt::format("expected at most {} ranks in the whole run, ended ones included, as ranks in cells; got {}. "
+                    "Next step: --cells 0",
+                    cells_->board().gates(), ranks_.size() + programs.size()));
+  if (cells_)
+    return; // once it is known which cells there are to be
+  if (const std::string shortage = plan_.find_shortage(programs, own_mappings()); !shortage.empty())
+    throw NoRoom(shortage);
+}
+
+// The same for cells that are to be forked; empty: nothing is short.
+std::string Job::shortage_for_cells(const std::vector<std::vector<unsigned>>& cells,
+                                    std::span<const ProgramPlan* const> programs) const
+{
+  if (cells.size() > cells_->late_left())
+    return fmt::format(
+        "expected at most {} more processes (cells) for ranks that others start, got {}. Next step: start "
+        "fewer at a time, or programs linked without -no-pie, which share them",
+        cells_->late_left(), cells.size());
+  for (const std::vector<unsigned>& numbers : cells) {
+    std::vector<const ProgramPlan*> of_cell;
+    for (const unsigned number : numbers)
+      of_cell.push_back(programs[number]);
+    if (std::string shortage = plan_.find_shortage(of_cell, 0); !shortage.empty())
+      return shortage;
+  }
+  return {};
+}
+
+// In the main loop: the ranks begin.
+void Job::launch(Launch& launch)
+{
+  polling_.progress();
+  const std::size_t first = ranks_.size();
+  try {
+    JobFacts& facts = add_job(launch.name, launch.places, &launch.parent);
+    for (const std::vector<unsigned>& numbers : launch.cells) {
+      const unsigned index = cells_->reserve();
+      for (const unsigned number : numbers)
+        launch.starts[number].carrier = index;
+    }
+    for (std::size_t i = 0; i < launch.starts.size(); ++i)
+      add_rank(facts, static_cast<int>(i), launch.starts[i]);
+    if (cells_)
+      start_late_cells(facts, launch.cells);
+    for (std::size_t i = first; i < ranks_.size(); ++i)
+      seat(*ranks_[i]);
+  } catch (const std::exception& error) {
+    for (std::size_t i = first; i < ranks_.size(); ++i)
+      if (ranks_[i]->threads.empty()) {
+        ranks_[i]->phase = Rank::Phase::ended; // it has never been
+        --running_;
+      }
+    fail(
+        cli::exit_code::failure, "a job could not be started",
+        fmt::format("{}: MPI_Comm_spawn: a job could not be started: {}. Next step: see that this machine has room for "
+                    "more processes and descriptors (`umwelt doctor`)",
+                    launch.parent.title(), error.what()));
+    launch.failure = error.what();
+  }
+  launch.done = true;
+  launch.parent.notify_all();
+}
+
+// Which ranks of a job, by number, go into which new cell.
+std::vector<std::vector<unsigned>> Job::late_cells(std::span<const cli::RankPlace> places,
+                                                   std::span<const ProgramPlan* const> programs) const
+{
+  std::vector<cli::CellProgram> kinds;
+  std::vector<cli::CellRank> ranks;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const ProgramPlan& program = *programs[i];
+    kinds.push_back({program.program.path, program.program.fixed_address() ? "is not position-independent (ET_EXEC)"
+                                           : program.same_addresses ? "is to have the same addresses in all ranks"
+                                                                    : ""});
+    ranks.push_back({static_cast<unsigned>(i), places[i].node});
+  }
+  cli::CellWishes wishes = plan_.options.cells;
+  wishes.cells.reset();
+  std::vector<std::vector<unsigned>> cells =
+      cli::plan_cells(wishes, plan_.options.jobs, ranks, kinds, cli::most_ranks_of_cell).cells;
+  if (cells.empty()) { // they have room in one process
+    cells.emplace_back(programs.size());
+    std::iota(cells.front().begin(), cells.front().end(), 0U);
+  }
+  return cells;
+}
+
+// Forked from here, where no rank is carried: as at the start.
+void Job::start_late_cells(const JobFacts& facts, const std::vector<std::vector<unsigned>>& cells)
+{
+  for (const std::vector<unsigned>& numbers : cells) {
+    std::vector<Rank*> ranks;
+    for (const unsigned number : numbers)
+      ranks.push_back(ranks_[facts.space->first + number].get());
+    const unsigned index = ranks.front()->carrier;
+    if (index >= channels_.size()) {
+      channels_.resize(index + 1, std::vector<Channel*>(cell::slots_per_cell));
+      staying_.resize(index + 1);
+    }
+    std::fill(channels_[index].begin(), channels_[index].end(), nullptr);
+    staying_[index] = 0;
+    std::vector<cell::CellProcess::Seat> seats;
+    for (Rank* rank : ranks) {
+      rank->main_slot = *cells_->take_slot(index);
+      seats.push_back({&rank->world, rank->main_slot});
+    }
+    cells_->fork_late(index, [this, &ranks, &seats](unsigned cell) {
+      std::vector<int> kept;
+      for (const Rank* rank : ranks) {
+        kept.insert(kept.end(), rank->gate.standard_fds, rank->gate.standard_fds + 3);
+        kept.push_back(rank->gate.pmi_fd);
+        kept.push_back(rank->world.folder->fd());
+      }
+      cells_->close_others(cell, kept);
+      cell::CellProcess process(*cells_, cell, cpu_);
+      process.run(seats, plan_.options.quantum);
+    });
+    for (const Rank* rank : ranks)
+      keep_ends_of_runtime(*rank);
+  }
+}
+
+// Those that were forked late end with their ranks.
+void Job::retire_cells()
+{
+  for (unsigned index = 0; cells_ && index < cells_->count(); ++index)
+    if (cells_->is_late(index) && std::none_of(ranks_.begin(), ranks_.end(), [index](const auto& rank) {
+          return rank->carrier == index && rank->phase != Rank::Phase::ended;
+        }))
+      cells_->retire(index);
+}
+
+} // namespace umwelt::job

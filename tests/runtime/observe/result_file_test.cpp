@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/observe/result_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/runtime/observe/devices.h"
+
+namespace umwelt::observe
+{
+namespace
+{
+
+namespace fs = std::filesystem;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+class ResultFileTest : public testing::Test
+{
+protected:
+  ResultFileTest()
+  {
+    std::string name = testing::TempDir() + "umwelt-result-XXXXXX";
+    folder = mkdtemp(name.data());
+  }
+  ~ResultFileTest() override { fs::remove_all(folder); }
+
+  static std::string text_of(const fs::path& path)
+  {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  static void write(const fs::path& path, const std::string& text = "new")
+  {
+    ResultFile file("--option", path);
+    file.buffer() += text;
+    file.finish();
+  }
+  static std::string refusal(const fs::path& path)
+  {
+    try {
+      ResultFile::check("--option", path);
+      ADD_FAILURE() << "check() accepts what the constructor does not";
+    } catch (const std::invalid_argument&) {
+    }
+    try {
+      const ResultFile file("--option", path);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+  std::vector<std::string> names()
+  {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder))
+      found.push_back(entry.path().filename());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  fs::path folder;
+};
+
+TEST_F(ResultFileTest, IsThereWhenItIsWhole)
+{
+  ResultFile file("--option", folder / "a");
+  file.buffer() += "text";
+  EXPECT_FALSE(fs::exists(folder / "a"));
+  EXPECT_EQ(file.bytes(), 4U);
+  file.finish();
+  EXPECT_EQ(text_of(folder / "a"), "text");
+  EXPECT_THAT(names(), testing::ElementsAre("a"));
+}
+
+TEST_F(ResultFileTest, LeavesNothingIfItIsNotFinished)
+{
+  std::ofstream(folder / "a") << "old";
+  {
+    ResultFile file("--option", folder / "a");
+    file.buffer().append(1 << 20, 'x');
+    file.flush_if_large();
+  }
+  EXPECT_EQ(text_of(folder / "a"), "old");
+  EXPECT_THAT(names(), testing::ElementsAre("a"));
+}
+
+TEST_F(ResultFileTest, ThatWasThereIsReplacedAndKeepsItsPermissions)
+{
+  std::ofstream(folder / "a") << "older and longer";
+  fs::permissions(folder / "a", fs::perms(0640));
+  const int before = open((folder / "a").c_str(), O_RDONLY);
+  write(folder / "a");
+  EXPECT_EQ(text_of(folder / "a"), "new");
+  EXPECT_EQ(fs::status(folder / "a").permissions(), fs::perms(0640));
+  std::array<char, 5> text{};
+  EXPECT_EQ(read(before, text.data(), 5), 5); // who reads the old one goes on doing so
+  EXPECT_EQ(std::string(text.data(), 5), "older");
+  close(before);
+  EXPECT_THAT(names(), testing::ElementsAre("a"));
+}
+
+TEST_F(ResultFileTest, KeepsTheOwner)
+{
+  std::ofstream(folder / "a") << "old";
+  if (chown((folder / "a").c_str(), 12, 34) != 0)
+    GTEST_SKIP() << "chown(2) needs root";
+  write(folder / "a");
+  struct stat status {
+  };
+  stat((folder / "a").c_str(), &status);
+  EXPECT_EQ(status.st_uid, 12U);
+  EXPECT_EQ(status.st_gid, 34U);
+}
+
+TEST_F(ResultFileTest, ThatIsNewHasThePermissionsOfTheUmask)
+{
+  const mode_t before = umask(027);
+  write(folder / "a");
+  umask(before);
+  EXPECT_EQ(fs::status(folder / "a").permissions(), fs::perms(0640));
+}
+
+TEST_F(ResultFileTest, LinksStayAndTheirTargetsAreReplaced)
+{
+  fs::create_directory(folder / "far");
+  std::ofstream(folder / "far" / "b") << "old";
+  fs::create_symlink("far/b", folder / "a");
+  write(folder / "a");
+  EXPECT_TRUE(fs::is_symlink(folder / "a"));
+  EXPECT_EQ(text_of(folder / "far" / "b"), "new");
+  EXPECT_FALSE(fs::is_symlink(folder / "far" / "b"));
+}
+
+TEST_F(ResultFileTest, TheTargetOfALinkNeedNotBeThereYet)
+{
+  fs::create_directory(folder / "far");
+  fs::create_symlink(folder / "far" / "c", folder / "b");
+  fs::create_symlink("b", folder / "a");
+  write(folder / "a");
+  EXPECT_TRUE(fs::is_symlink(folder / "a") && fs::is_symlink(folder / "b"));
+  EXPECT_EQ(text_of(folder / "far" / "c"), "new");
+}
+
+TEST_F(ResultFileTest, LinksThatLeadNowhereAreRefused)
+{
+  fs::create_symlink("b", folder / "a");
+  fs::create_symlink("a", folder / "b");
+  EXPECT_THAT(refusal(folder / "a"), HasSubstr("Too many levels of symbolic links"));
+}
+
+TEST_F(ResultFileTest, DevicesStay)
+{
+  const std::string null = make_null_device(folder / "null");
+  if (null.empty())
+    GTEST_SKIP() << "mknod(2) needs root";
+  fs::create_symlink("null", folder / "link");
+  write(null);
+  write(folder / "link");
+  EXPECT_TRUE(fs::is_character_file(null));
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_THAT(names(), testing::ElementsAre("link", "null"));
+}
+
+TEST_F(ResultFileTest, WhatIsNotWholeIsTold)
+{
+  const std::string full = make_full_device(folder / "full");
+  if (full.empty())
+    GTEST_SKIP() << "mknod(2) needs root";
+  try {
+    write(full);
+    FAIL() << "accepted";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), ContainsRegex("--option .*/full: expected all of it to be written, got: No space left on "
+                                            "device after 0 bytes\n  Make room"));
+  }
+  EXPECT_TRUE(fs::is_character_file(full));
+}
+
+TEST_F(ResultFileTest, FifosAreWaitedForAndStay)
+{
+  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+  ResultFile::check("--option", folder / "fifo"); // does not wait
+  std::string got;
+  std::thread reader([&] { got = text_of(folder / "fifo"); });
+  testing::internal::CaptureStderr();
+  write(folder / "fifo");
+  reader.join();
+  testing::internal::GetCapturedStderr(); // whether it had to wait is chance
+  EXPECT_EQ(got, "new");
+  EXPECT_TRUE(fs::is_fifo(folder / "fifo"));
+}
+
+TEST_F(ResultFileTest, AReaderThatHasGoneIsAnErrorAndNoSignal)
+{
+  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+  const int reader = open((folder / "fifo").c_str(), O_RDONLY | O_NONBLOCK);
+  ResultFile file("--option", folder / "fifo");
+  close(reader);
+  file.buffer() += "text";
+  try {
+    file.finish();
+    FAIL() << "accepted";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Broken pipe"));
+  }
+}
+
+// /dev/stdout and what a shell's >(...) gives. What has been written there stays.
+TEST_F(ResultFileTest, DescriptorsOfTheProcessAreWrittenInPlace)
+{
+  const int fd = open((folder / "a").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(::write(fd, "before ", 7), 7);
+  const std::string name = "/proc/self/fd/" + std::to_string(fd);
+  fs::create_symlink(name, folder / "link");
+  write("/dev/fd/" + std::to_string(fd), "one ");
+  write(folder / "link", "two ");
+  ASSERT_EQ(::write(fd, "after", 5), 5);
+  EXPECT_EQ(text_of(folder / "a"), "before one two after");
+  close(fd);
+
+  std::array<int, 2> pair{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()), 0);
+  write("/dev/fd/" + std::to_string(pair[0]));
+  std::array<char, 3> text{};
+  EXPECT_EQ(read(pair[1], text.data(), 3), 3);
+  for (const int end : pair)
+    close(end);
+}
+
+TEST_F(ResultFileTest, WhatCannotBeWrittenIsKnownAtOnce)
+{
+  EXPECT_THAT(refusal(folder / "absent" / "a"), ContainsRegex("--option .*/absent/a: expected a file that can be "
+                                                              "written, got: No such file or directory\n  Check"));
+  EXPECT_THAT(refusal(folder), HasSubstr("Is a directory"));
+  EXPECT_THAT(refusal(folder.string() + "/new/"), HasSubstr("No such file or directory"));
+  EXPECT_THAT(refusal(""), HasSubstr("No such file or directory"));
+  const int fd = open("/", O_RDONLY);
+  EXPECT_THAT(refusal("/dev/fd/" + std::to_string(fd)), HasSubstr("Bad file descriptor"));
+  close(fd);
+}
+
+TEST_F(ResultFileTest, WithoutTheRightIsRefused)
+{
+  if (geteuid() == 0)
+    GTEST_SKIP() << "root may write everything";
+  std::ofstream(folder / "a") << "old";
+  fs::permissions(folder / "a", fs::perms(0444));
+  EXPECT_THAT(refusal(folder / "a"), HasSubstr("Permission denied"));
+  // Where nothing can be made, what is there can still be written.
+  fs::permissions(folder / "a", fs::perms(0644));
+  fs::permissions(folder, fs::perms(0555));
+  write(folder / "a");
+  EXPECT_EQ(text_of(folder / "a"), "new");
+  EXPECT_THAT(refusal(folder / "b"), HasSubstr("Permission denied"));
+  fs::permissions(folder, fs::perms(0755));
+}
+
+TEST_F(ResultFileTest, GoesToTheFolderItWasOpenedIn)
+{
+  const fs::path before = fs::current_path();
+  fs::current_path(folder);
+  ResultFile file("--option", "a");
+  fs::current_path(before);
+  file.finish();
+  EXPECT_TRUE(fs::exists(folder / "a"));
+}
+
+TEST_F(ResultFileTest, KnowsWhenTwoAreTheSame)
+{
+  fs::create_symlink("a", folder / "link");
+  const ResultFile one("--one", folder / "a");
+  const ResultFile same("--same", folder / "." / "link");
+  const ResultFile other("--other", folder / "b");
+  EXPECT_TRUE(one.same_file(same));
+  EXPECT_FALSE(one.same_file(other));
+}
+
+// The file system says no at the end: what there is gets a name, if that is wanted.
+TEST_F(ResultFileTest, KeepsWhatThereIsIfAsked)
+{
+  for (const bool keep : {false, true}) {
+    ResultFile file("--option", folder / "a");
+    file.buffer() += "text";
+    fs::create_directory(folder / "a"); // in its place
+    EXPECT_THROW(file.finish("", keep), std::runtime_error);
+    fs::remove(folder / "a");
+    EXPECT_EQ(names().size(), keep ? 1U : 0U);
+  }
+  EXPECT_EQ(text_of(folder / names().at(0)), "text");
+}
+
+} // namespace
+} // namespace umwelt::observe
