@@ -4,7 +4,7 @@
 // of them, and the shim puts there what would otherwise come to lie below (preload/memory.c).
 #pragma once
 
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 
 namespace umwelt::loader
 {

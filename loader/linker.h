@@ -12,7 +12,7 @@
 
 #include "loader/elf_file.h"
 #include "loader/image.h"
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 
 namespace umwelt::loader
 {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 
 namespace umwelt::loader
 {

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "net_models/bxi/model.h"
-#include "net_models/core/nearest.h"
+#include "runtime/base/nearest.h"
 #include "net_models/delay/model.h"
 #include "net_models/flow/model.h"
 #include "net_models/loggp/model.h"
@@ -110,7 +110,7 @@ std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& con
       return ready.make(context, with_platform(context.platform, parameters, ready), ready.name);
     names.emplace_back(ready.name);
   }
-  const std::string_view guess = nearest(name, names);
+  const std::string_view guess = plausible(name, names);
   throw std::invalid_argument(fmt::format("model '{}': expected one of {}.{}", name, fmt::join(names, ", "),
                                           guess.empty() ? "" : fmt::format(" Did you mean '{}'?", guess)));
 }

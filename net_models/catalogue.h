@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

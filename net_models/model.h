@@ -13,11 +13,16 @@
 #include <string>
 #include <string_view>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 
 namespace umwelt::platform
 {
 class Platform;
+}
+
+namespace umwelt
+{
+class Parameters;
 }
 
 namespace umwelt::net
@@ -166,7 +171,6 @@ struct ModelContext {
 
 // Parameters are key=value strings ("--nic key=value"); an unknown key or a bad value throws std::invalid_argument whose
 // text names the key, what was expected, what was given and the nearest known key.
-class Parameters;
 std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& context, const Parameters& parameters);
 
 } // namespace umwelt::net

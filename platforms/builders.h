@@ -6,23 +6,23 @@
 #include <string>
 #include <vector>
 
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
 
 namespace umwelt::platform
 {
 
-using Builder = std::unique_ptr<Platform> (*)(const Request& request, const net::Parameters& parameters);
+using Builder = std::unique_ptr<Platform> (*)(const Request& request, const Parameters& parameters);
 
-std::unique_ptr<Platform> build_fat_tree(const Request& request, const net::Parameters& parameters);
-std::unique_ptr<Platform> build_crossbar(const Request& request, const net::Parameters& parameters);
-std::unique_ptr<Platform> build_ethernet(const Request& request, const net::Parameters& parameters);
+std::unique_ptr<Platform> build_fat_tree(const Request& request, const Parameters& parameters);
+std::unique_ptr<Platform> build_crossbar(const Request& request, const Parameters& parameters);
+std::unique_ptr<Platform> build_ethernet(const Request& request, const Parameters& parameters);
 std::unique_ptr<Platform> load_xml(const Request& request);
 
 // Their parameters with defaults, for the catalogue.
-std::vector<net::ParameterInfo> fat_tree_parameters();
-std::vector<net::ParameterInfo> crossbar_parameters();
-std::vector<net::ParameterInfo> ethernet_parameters();
+std::vector<ParameterInfo> fat_tree_parameters();
+std::vector<ParameterInfo> crossbar_parameters();
+std::vector<ParameterInfo> ethernet_parameters();
 
 // Sockets and bytes of memory of a node, as `object` ("platform bxi") was told. Throws std::invalid_argument for none of them.
 void check_machine(const std::string& object, std::uint64_t sockets, std::uint64_t memory);

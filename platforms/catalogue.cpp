@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "net_models/core/nearest.h"
+#include "runtime/base/nearest.h"
 #include "platforms/builders.h"
 #include "platforms/platform.h"
 
@@ -19,7 +19,7 @@ struct Ready {
   const char* name;
   const char* summary;
   Builder build;
-  std::vector<net::ParameterInfo> (*parameters)();
+  std::vector<ParameterInfo> (*parameters)();
 };
 
 constexpr std::array ready_platforms{
@@ -52,7 +52,7 @@ std::string unknown_platform(const std::string& name)
   std::vector<std::string> names;
   for (const Ready& ready : ready_platforms)
     names.emplace_back(ready.name);
-  const std::string_view guess = nearest(name, names);
+  const std::string_view guess = plausible(name, names);
   return fmt::format(
       "platform '{}': expected one of {} or the path of a SimGrid XML file (with a '/' or ending in .xml).{} "
       "`umwelt platforms` describes them.",
@@ -74,11 +74,11 @@ std::unique_ptr<Platform> make_platform(const Request& request)
   for (const Ready& ready : ready_platforms) {
     if (name != ready.name)
       continue;
-    net::Parameters all;
+    Parameters all;
     if (colon != std::string::npos)
       all.add(std::string_view(request.spec).substr(colon + 1), "--platform");
     constexpr std::string_view nic_prefix = "nic:"; // as in XML
-    net::Parameters own;
+    Parameters own;
     for (const auto& [key, value] : all.values())
       if (!key.starts_with(nic_prefix))
         own.set(key, value.text, value.origin);

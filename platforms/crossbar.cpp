@@ -75,23 +75,23 @@ std::unique_ptr<Platform> build(const Request& request, const Crossbar& machine,
 
 } // namespace
 
-std::vector<net::ParameterInfo> crossbar_parameters()
+std::vector<ParameterInfo> crossbar_parameters()
 {
-  return net::list_parameters<Bxi>();
+  return list_parameters<Bxi>();
 }
-std::vector<net::ParameterInfo> ethernet_parameters()
+std::vector<ParameterInfo> ethernet_parameters()
 {
-  return net::list_parameters<Ethernet>();
-}
-
-std::unique_ptr<Platform> build_crossbar(const Request& request, const net::Parameters& parameters)
-{
-  return build(request, net::read_parameters<Bxi>(parameters, "platform crossbar"), "crossbar", "bxi");
+  return list_parameters<Ethernet>();
 }
 
-std::unique_ptr<Platform> build_ethernet(const Request& request, const net::Parameters& parameters)
+std::unique_ptr<Platform> build_crossbar(const Request& request, const Parameters& parameters)
 {
-  return build(request, net::read_parameters<Ethernet>(parameters, "platform ethernet"), "ethernet", "node");
+  return build(request, read_parameters<Bxi>(parameters, "platform crossbar"), "crossbar", "bxi");
+}
+
+std::unique_ptr<Platform> build_ethernet(const Request& request, const Parameters& parameters)
+{
+  return build(request, read_parameters<Ethernet>(parameters, "platform ethernet"), "ethernet", "node");
 }
 
 } // namespace umwelt::platform

@@ -94,15 +94,15 @@ void dress(Platform& platform, const FatTree& tree, std::size_t hosts, const std
 
 } // namespace
 
-std::vector<net::ParameterInfo> fat_tree_parameters()
+std::vector<ParameterInfo> fat_tree_parameters()
 {
-  return net::list_parameters<FatTree>();
+  return list_parameters<FatTree>();
 }
 
-std::unique_ptr<Platform> build_fat_tree(const Request& request, const net::Parameters& parameters)
+std::unique_ptr<Platform> build_fat_tree(const Request& request, const Parameters& parameters)
 {
   namespace s4u = simgrid::s4u;
-  auto tree = net::read_parameters<FatTree>(parameters, "platform bxi");
+  auto tree = read_parameters<FatTree>(parameters, "platform bxi");
   check(tree);
   if (request.cores != 0)
     tree.cores = request.cores;

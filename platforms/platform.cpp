@@ -11,7 +11,7 @@
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
 
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 #include "platforms/builders.h"
 #include "platforms/simgrid.h"
 
@@ -91,7 +91,7 @@ void check_machine(const std::string& object, std::uint64_t sockets, std::uint64
                                             object, most_sockets, sockets));
   if (memory < least_memory)
     throw std::invalid_argument(fmt::format("{}: parameter memory: expected at least 1MiB, got {}. Correct the value.",
-                                            object, net::size_text(memory)));
+                                            object, size_text(memory)));
 }
 
 unsigned sockets_of(std::uint64_t sockets, std::uint64_t cores)

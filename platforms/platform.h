@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace simgrid::s4u
 {

@@ -74,7 +74,7 @@ double cpu_speed(const simgrid::s4u::Host& host)
   if (text == nullptr)
     return 1.0;
   double speed = 0;
-  if (!net::parse_number(text, speed) || speed == 0)
+  if (!parse_number(text, speed) || speed == 0)
     throw std::invalid_argument(fmt::format(
         "property cpu:speed of host '{}' is '{}' instead of a number above 0 (2: twice as fast as this machine)",
         host.get_name(), text));
@@ -89,14 +89,14 @@ std::uint64_t number(const simgrid::s4u::Host& host, const char* name, std::uint
   std::uint64_t value = standard;
   if (text != nullptr && !parse(text, value))
     throw std::invalid_argument(fmt::format("property {} of host '{}' is '{}' instead of {}", name, host.get_name(),
-                                            text, parse == net::parse_size ? "a size (\"64GiB\")" : "a number"));
+                                            text, parse == parse_size ? "a size (\"64GiB\")" : "a number"));
   return value;
 }
 
 void read_machine(const simgrid::s4u::Host& host, Node& node)
 {
-  const std::uint64_t sockets = number(host, "sockets", node.sockets, net::parse_count);
-  node.memory = number(host, "memory", node.memory, net::parse_size);
+  const std::uint64_t sockets = number(host, "sockets", node.sockets, parse_count);
+  node.memory = number(host, "memory", node.memory, parse_size);
   check_machine(fmt::format("host '{}'", host.get_name()), sockets, node.memory);
   node.sockets = sockets_of(sockets, node.cores);
 }

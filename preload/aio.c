@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 
 enum operation { op_read, op_write, op_sync, op_data_sync };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Reading time. Short reads are answered here, without a crossing, from the clock the runtime keeps in the gate. Table:
- * preload/tables/clock.def.
+ * preload/abi/tables/clock.def.
  */
 #include "preload/shim.h"
 

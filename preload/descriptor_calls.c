@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Calls that take a descriptor, made from preload/tables/descriptors.def; what does not fit into its rows follows below.
+ * Calls that take a descriptor, made from preload/abi/tables/descriptors.def; what does not fit into its rows follows below.
  */
 #include "preload/shim.h"
 
@@ -50,7 +50,7 @@ typedef const struct timespec* umw_timespecs;
     return umw_gate ? umw_note_opened(own) : own;                                                                      \
   }
 #define UMW_FD_OTHER(name, version, level, note)
-#include "preload/tables/descriptors.def"
+#include "preload/abi/tables/descriptors.def"
 
 /* Of x86-64, the only version of the structure (glibc's sysdeps/unix/sysv/linux/x86/bits/stat.h). */
 static bool is_known(int version)

@@ -21,7 +21,7 @@
 
 #include "preload/descriptors.h"
 #include "preload/file_locks.h"
-#include "preload/gate/datagram.h"
+#include "preload/abi/datagram.h"
 #include "preload/local_sockets.h"
 #include "preload/shm_room.h"
 #include "preload/sockets.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Who and where a rank is. Table: preload/tables/identity.def. */
+ * Who and where a rank is. Table: preload/abi/tables/identity.def. */
 #include "preload/shim.h"
 
 #include <elf.h>

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 #include "preload/messages.h"
 #include "preload/paths.h"
 

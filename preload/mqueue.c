@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "preload/descriptors.h"
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 
 struct queue {
   int fd, number; /* fd: the process's */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Calls that take a path, made from preload/tables/paths.def; what does not fit into its rows follows below. Descriptors that they
+ * Calls that take a path, made from preload/abi/tables/paths.def; what does not fit into its rows follows below. Descriptors that they
  * open are noted, since a number may have had another meaning before.
  */
 #include "preload/shim.h"
@@ -149,7 +149,7 @@ static void take_over(char* pattern, const char* made)
     return answer;                                                                                                     \
   }
 #define UMW_PATH_OTHER(name, version, level, note)
-#include "preload/tables/paths.def"
+#include "preload/abi/tables/paths.def"
 
 /* --- open ----------------------------------------------------------------------------------------------------------------------------- */
 

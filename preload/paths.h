@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Paths of which the simulated node, or the rank, has a version of its own: below /proc, /sys, /etc ... Every call that takes a path
- * (preload/tables/paths.def) goes where umw_path_at says. Trees are listed in paths.c. */
+ * (preload/abi/tables/paths.def) goes where umw_path_at says. Trees are listed in paths.c. */
 #pragma once
 
 #include <fcntl.h>

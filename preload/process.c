@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * End of a rank, child processes. Table: preload/tables/process.def. */
+ * End of a rank, child processes. Table: preload/abi/tables/process.def. */
 #include "preload/shim.h"
 
 #include <fcntl.h>

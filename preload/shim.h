@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 
 #define UMW_PUBLIC __attribute__((visibility("default")))
 
@@ -36,15 +36,15 @@ static inline void umw_cross(uint32_t op, void* arguments)
     umw_act_on_signals();
 }
 
-/* One client function per service of preload/tables/services.def. */
-#define UMW_SERVICE(result_type, name, note, ...)                                                                      \
+/* One client function per service of preload/abi/tables/services.def. */
+#define UMW_SERVICE(result_type, name, kind, note, ...)                                                                      \
   static inline __attribute__((unused)) result_type name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                         \
   {                                                                                                                    \
     struct umw_args_##name arguments = {0, UMW_LIST(UMW_NAME, __VA_ARGS__)};                                           \
     umw_cross(UMW_OP_##name, &arguments);                                                                              \
     return arguments.result;                                                                                           \
   }
-#include "preload/tables/services.def"
+#include "preload/abi/tables/services.def"
 #undef UMW_SERVICE
 
 /* The function that is being replaced. */

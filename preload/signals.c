@@ -16,7 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 
 static struct sigaction actions[NSIG];
 

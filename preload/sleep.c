@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 
 /* What is left of it when a handler has run, signal(7): sleeps are never restarted. */
 static int64_t sleep_for(int64_t duration)

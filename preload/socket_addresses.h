@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "preload/descriptors.h"
-#include "preload/gate/address.h"
+#include "preload/abi/address.h"
 
 #pragma GCC visibility push(hidden)
 enum umw_address_for { umw_for_bind, umw_for_connect, umw_for_sending };

@@ -12,7 +12,7 @@
 #include <sys/time.h>
 
 #include "preload/descriptors.h"
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 #include "preload/sockets.h"
 
 static int fail(int error)

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
-#include "preload/gate/datagram.h"
-#include "preload/gate/time_units.h"
+#include "preload/abi/datagram.h"
+#include "preload/abi/time_units.h"
 #include "preload/local_sockets.h"
 #include "preload/messages.h"
 #include "preload/socket_addresses.h"

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 
 /* --- shared memory ----------------------------------------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 #include "preload/node_memory.h"
 #include "preload/thread_blocks.h"
 

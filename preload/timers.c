@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 #include "preload/notify.h"
 
 static int failed(int error)

@@ -16,7 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 
 int umw_descriptor_waiters;
 

@@ -14,13 +14,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/base/usage_error.h"
 #include "loader/program.h"
 #include "net_models/catalogue.h"
 #include "platforms/platform.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/coverage.h"
 #include "runtime/cli/doctor.h"
-#include "runtime/cli/exit_codes.h"
+#include "runtime/base/exit_codes.h"
 #include "runtime/cli/models_command.h"
 #include "runtime/cli/platforms_command.h"
 #include "runtime/launch/installation.h"
@@ -65,11 +66,11 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
   case cli::Command::Kind::platforms:
     fmt::print("{}",
                command.json ? cli::platforms_json(platform::catalogue()) : cli::platforms_text(platform::catalogue()));
-    return cli::exit_code::ok;
+    return exit_code::ok;
   case cli::Command::Kind::models:
     fmt::print("{}", command.json ? cli::models_json(net::models(), net::node_entry())
                                   : cli::models_text(net::models(), net::node_entry()));
-    return cli::exit_code::ok;
+    return exit_code::ok;
   case cli::Command::Kind::calibrate:
     return calibrate(command.arguments);
   case cli::Command::Kind::doctor:
@@ -77,12 +78,12 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
   case cli::Command::Kind::coverage:
     fmt::print("{}", command.json ? cli::coverage_json(cli::coverage_tables())
                                   : cli::coverage_markdown(cli::coverage_tables()));
-    return cli::exit_code::ok;
+    return exit_code::ok;
   case cli::Command::Kind::text:
     break;
   }
   fmt::print("{}", command.text);
-  return cli::exit_code::ok;
+  return exit_code::ok;
 }
 
 } // namespace
@@ -102,17 +103,17 @@ int main(int argc, char** argv)
                       "room, or send it elsewhere",
                       std::strerror(errno)));
     return code;
-  } catch (const cli::UsageError& error) {
+  } catch (const UsageError& error) {
     fmt::print(stderr, "umwelt: {}\n", error.what());
-    return cli::exit_code::usage;
+    return exit_code::usage;
   } catch (const loader::Refusal& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
-    return error.kind() == loader::Refusal::Kind::not_found ? cli::exit_code::not_found : cli::exit_code::refused;
+    return error.kind() == loader::Refusal::Kind::not_found ? exit_code::not_found : exit_code::refused;
   } catch (const std::invalid_argument& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
-    return cli::exit_code::usage;
+    return exit_code::usage;
   } catch (const std::exception& error) {
     fmt::print(stderr, "umwelt: {}\n", error.what());
-    return cli::exit_code::failure;
+    return exit_code::failure;
   }
 }

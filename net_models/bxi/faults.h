@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "net_models/bxi/parameters.h"
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::net
 {

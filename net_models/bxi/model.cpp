@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {
@@ -290,7 +290,7 @@ bool BxiModel::start(Transfer& transfer)
   Nic& nic = nics_[transfer.source];
   const std::uint8_t index = queue_of(transfer);
 
-  Flight& flight = flights_.take();
+  Flight& flight = flights_.acquire();
   flight.model = this;
   flight.transfer = &transfer;
   flight.payload = transfer.payload;
@@ -752,7 +752,7 @@ void BxiModel::release_credits(Flight& flight)
 
 void BxiModel::recycle(Flight& flight)
 {
-  flights_.give(flight);
+  flights_.release(flight);
 }
 
 // ---- Telling the observer ----

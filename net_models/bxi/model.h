@@ -8,7 +8,7 @@
 #include "net_models/bxi/fabric.h"
 #include "net_models/bxi/parameters.h"
 #include "net_models/core/host_writes.h"
-#include "net_models/core/pool.h"
+#include "runtime/base/pool.h"
 #include "net_models/model.h"
 #include "net_models/observer.h"
 

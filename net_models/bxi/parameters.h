@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 #include "net_models/model.h"
 
 namespace umwelt::net

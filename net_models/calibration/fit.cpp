@@ -19,7 +19,7 @@
 #include <gsl/gsl_multifit_nlinear.h>
 
 #include "net_models/catalogue.h"
-#include "net_models/core/nearest.h"
+#include "runtime/base/nearest.h"
 
 namespace umwelt::net
 {
@@ -158,7 +158,7 @@ Key find_key(const FitProblem& problem, const std::string& key)
     result.value = result.start;
     return result;
   }
-  const std::string_view guess = nearest(key, known);
+  const std::string_view guess = plausible(key, known);
   throw std::invalid_argument(fmt::format("--fit {}: model {} has no such parameter.{} `umwelt models` lists them.",
                                           key, problem.model,
                                           guess.empty() ? "" : fmt::format(" Did you mean '{}'?", guess)));

@@ -17,7 +17,7 @@
 
 #include "net_models/calibration/measurements.h"
 #include "net_models/calibration/replay.h"
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

@@ -6,8 +6,8 @@
 #include <deque>
 #include <stdexcept>
 
-#include "net_models/core/ring.h"
-#include "net_models/parameters.h"
+#include "runtime/base/ring.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

@@ -3,8 +3,8 @@
 // in which they were posted, whatever their dates say.
 #pragma once
 
-#include "net_models/core/ring.h"
-#include "net_models/core/timeline.h"
+#include "runtime/base/ring.h"
+#include "runtime/base/timeline.h"
 #include "net_models/model.h"
 
 namespace umwelt::net

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::sim
 {

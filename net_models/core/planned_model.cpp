@@ -28,7 +28,7 @@ void PlannedModel::keep_order(const Transfer& transfer, Plan& plan)
 
 bool PlannedModel::start(Transfer& transfer)
 {
-  Flight& flight = flights_.take();
+  Flight& flight = flights_.acquire();
   flight.model = this;
   flight.transfer = &transfer;
   flight.plan = plan(transfer);
@@ -66,7 +66,7 @@ void PlannedModel::advance(Flight& flight)
   if (flight.header_told && flight.source_told && flight.plan.last_byte <= timeline().now()) {
     if (context_.observer != nullptr) [[unlikely]]
       tell(flight);
-    flights_.give(flight);
+    flights_.release(flight);
     transfer.client->delivered(transfer);
     return;
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "net_models/core/host_writes.h"
-#include "net_models/core/pool.h"
+#include "runtime/base/pool.h"
 #include "net_models/model.h"
 
 namespace umwelt::net

@@ -70,7 +70,7 @@ void FlowModel::schedule(Flight& flight, Stage stage, SimTime when)
 
 bool FlowModel::start(Transfer& transfer)
 {
-  Flight& flight = flights_.take();
+  Flight& flight = flights_.acquire();
   flight.model = this;
   flight.transfer = &transfer;
   flight.header_told = false;
@@ -104,12 +104,12 @@ void FlowModel::advance(Flight& flight)
   case Stage::write:
     return deliver(flight);
   case Stage::acknowledged:
-    flights_.give(flight);
+    flights_.release(flight);
     return transfer.client->source_read(transfer);
   case Stage::failed:
     if (context_.observer != nullptr) [[unlikely]]
       tell(flight, context_.timeline.now(), StageOutcome::lost);
-    flights_.give(flight);
+    flights_.release(flight);
     return transfer.client->failed(transfer, TransferFailure::undeliverable);
   }
 }
@@ -256,7 +256,7 @@ void FlowModel::deliver(Flight& flight)
   }
   cause_ = flight.posted;
   if (flight.source_told) {
-    flights_.give(flight);
+    flights_.release(flight);
   } else { // the buffer is kept until the end-to-end acknowledgement is back
     const platform::Route& back = context_.platform.route(transfer.target, transfer.source);
     schedule(flight, Stage::acknowledged,

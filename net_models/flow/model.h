@@ -10,7 +10,7 @@
 #include <simgrid/s4u/Comm.hpp>
 
 #include "net_models/core/host_writes.h"
-#include "net_models/core/pool.h"
+#include "runtime/base/pool.h"
 #include "net_models/flow/parameters.h"
 #include "net_models/model.h"
 #include "net_models/observer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::net
 {

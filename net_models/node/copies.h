@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 
 namespace umwelt::net
 {

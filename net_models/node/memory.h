@@ -8,10 +8,13 @@
 #include "net_models/node/copies.h"
 #include "net_models/node/parameters.h"
 
+namespace umwelt
+{
+class Parameters;
+}
+
 namespace umwelt::net
 {
-
-class Parameters;
 
 // Throws std::invalid_argument (object, expected, got, next step).
 NodeParameters read_node_parameters(const Parameters& parameters);

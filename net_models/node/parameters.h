@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::net
 {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::net
 {

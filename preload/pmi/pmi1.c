@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The calls of PMI-1. Nothing passes over PMI_FD: the gate knows rank and size, pairs are kept by the runtime in the spaces
- * that clients of the protocol on PMI_FD see, too (runtime/bootstrap/spaces.h). Table: preload/tables/pmi.def.
+ * that clients of the protocol on PMI_FD see, too (runtime/bootstrap/spaces.h). Table: preload/abi/tables/pmi.def.
  */
 #include "preload/pmi/pairs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The calls of PMI-2, as pmi1.c. Its attributes of a node are a space of that node. Table: preload/tables/pmi.def.
+ * The calls of PMI-2, as pmi1.c. Its attributes of a node are a space of that node. Table: preload/abi/tables/pmi.def.
  */
 #include "preload/pmi/pairs.h"
 

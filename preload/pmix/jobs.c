@@ -2,11 +2,11 @@
  *
  * The PMIx client beyond its own job: starting jobs, meeting their ranks, publishing what others look up. Calls without blocking do
  * the same as those with, on a thread of their own: their callers go on serving the network meanwhile. What their arguments lead to
- * stays as it is until the callback, says the standard. Table: preload/tables/pmix.def.
+ * stays as it is until the callback, says the standard. Table: preload/abi/tables/pmix.def.
  */
 #include "preload/shim.h"
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 #include "preload/pmix/client.h"
 #include "preload/pmix/values.h"
 

@@ -4,7 +4,7 @@
  * job is like stands in the gate. A look-up without blocking completes, and calls back, before it returns; the standard
  * allows it and Open MPI's ext3x component is content. A fence without blocking must not: Open MPI goes on serving its
  * network while it waits for the callback, and relies on having done so when it unloads its components in MPI_Finalize.
- * So that one runs on a thread of its own, as in the real library. Table: preload/tables/pmix.def.
+ * So that one runs on a thread of its own, as in the real library. Table: preload/abi/tables/pmix.def.
  */
 #include "preload/shim.h"
 

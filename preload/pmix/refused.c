@@ -11,4 +11,4 @@ enum { not_supported = -47 }; /* PMIX_ERR_NOT_SUPPORTED; checked against pmix_co
   {                                                                                                                    \
     return not_supported;                                                                                              \
   }
-#include "preload/tables/pmix.def"
+#include "preload/abi/tables/pmix.def"

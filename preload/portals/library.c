@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "preload/gate/table.h"
-#include "preload/include/portals4.h"
+#include "preload/abi/table.h"
+#include "preload/abi/portals4.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -21,16 +21,16 @@ static void explain(const char* function)
             function);
 }
 
-#define UMW_CALL(result_type, name, version, level, note, ...)                                                         \
+#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                         \
   PUBLIC result_type name(__VA_OPT__(UMW_LIST(UMW_UNUSED, __VA_ARGS__)))                                               \
   {                                                                                                                    \
     explain(#name);                                                                                                    \
     return PTL_FAIL;                                                                                                   \
   }
-#define UMW_CALL_VOID(name, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
   PUBLIC void name(__VA_OPT__(UMW_LIST(UMW_UNUSED, __VA_ARGS__)))                                                      \
   {                                                                                                                    \
     explain(#name);                                                                                                    \
   }
 #define UMW_UNUSED(type, argument) type argument __attribute__((unused))
-#include "preload/tables/portals.def"
+#include "preload/abi/tables/portals.def"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The Portals 4 functions inside a rank: every row of preload/tables/portals.def becomes a gate call. Those that programs
+ * The Portals 4 functions inside a rank: every row of preload/abi/tables/portals.def becomes a gate call. Those that programs
  * poll with are answered here when nothing can have changed: the gate counts what reaches the rank, and a queue that was
  * empty at the present count still is, as a counter has the value it had. After a few such answers the call crosses, so
  * that the runtime can block the rank (runtime/job/polling.h).
@@ -24,20 +24,20 @@ int umw_crossing_PtlAtomicSync(void);
 int umw_crossing_PtlHandleIsEqual(ptl_handle_any_t handle1, ptl_handle_any_t handle2);
 void umw_crossing_PtlFini(void);
 
-#define UMW_CALL(result_type, name, version, level, note, ...)                                                         \
+#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                         \
   UMW_PUBLIC result_type name(__VA_OPT__(UMW_LIST(UMW_PARAMETER, __VA_ARGS__)))                                        \
   {                                                                                                                    \
     struct umw_args_##name arguments = {0, UMW_LIST(UMW_NAME, __VA_ARGS__)};                                           \
     umw_cross(UMW_OP_##name, &arguments);                                                                              \
     return arguments.result;                                                                                           \
   }
-#define UMW_CALL_VOID(name, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
   UMW_PUBLIC void name(__VA_OPT__(UMW_LIST(UMW_PARAMETER, __VA_ARGS__)))                                               \
   {                                                                                                                    \
     struct umw_args_##name arguments = {0, UMW_LIST(UMW_NAME, __VA_ARGS__)};                                           \
     umw_cross(UMW_OP_##name, &arguments);                                                                              \
   }
-#include "preload/tables/portals.def"
+#include "preload/abi/tables/portals.def"
 #undef PtlHandleIsEqual
 #undef PtlEQGet
 #undef PtlEQPoll

@@ -3,7 +3,7 @@
  * Preloaded into the native processes of a wrapper: asks Umwelt about everything they execute (protocol.h). It may run in the child of
  * a vfork, so it leaves nothing behind in memory.
  */
-#include "preload/wrapper/protocol.h"
+#include "preload/abi/wrapper_protocol.h"
 
 #include <dlfcn.h>
 #include <errno.h>

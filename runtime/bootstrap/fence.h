@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::bootstrap
 {

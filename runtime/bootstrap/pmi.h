@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 #include "runtime/bootstrap/spaces.h"
 
 namespace umwelt::bootstrap

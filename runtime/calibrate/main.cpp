@@ -24,8 +24,8 @@
 
 #include "net_models/calibration/fit.h"
 #include "net_models/calibration/plot.h"
-#include "net_models/core/nearest.h"
-#include "runtime/cli/exit_codes.h"
+#include "runtime/base/nearest.h"
+#include "runtime/base/exit_codes.h"
 #include "runtime/observe/result_file.h"
 
 namespace
@@ -102,7 +102,7 @@ const net::Benchmark& known_benchmark(const std::string& name)
   std::vector<std::string> names;
   for (const net::Benchmark& benchmark : net::benchmarks())
     names.push_back(benchmark.name);
-  const std::string_view guess = nearest(name, names);
+  const std::string_view guess = plausible(name, names);
   throw std::invalid_argument(fmt::format("benchmark '{}': expected one of {}.{}", name, fmt::join(names, " "),
                                           guess.empty() ? "" : fmt::format(" Did you mean '{}'?", guess)));
 }
@@ -154,9 +154,9 @@ void hold_out(const std::vector<std::string>& what, std::vector<net::Experiment>
   }
 }
 
-net::Parameters read_parameters(const std::vector<std::string>& texts)
+Parameters read_parameters(const std::vector<std::string>& texts)
 {
-  net::Parameters parameters;
+  Parameters parameters;
   for (const std::string& text : texts) {
     if (text.starts_with('@'))
       parameters.add_file(text.substr(1));
@@ -173,7 +173,7 @@ std::string certainty(const net::FittedParameter& fitted)
   using Determined = net::FittedParameter::Determined;
   if (fitted.determined == Determined::none)
     return "no measurement depends on it: it stays";
-  if (fitted.kind == net::ParameterKind::size || fitted.kind == net::ParameterKind::count)
+  if (fitted.kind == ParameterKind::size || fitted.kind == ParameterKind::count)
     return fitted.low == fitted.high ? "no other fits as well"
                                      : fmt::format("{} to {} fit alike", fitted.low, fitted.high);
   const char* remark = fitted.determined == Determined::well ? ""
@@ -364,7 +364,7 @@ int compare(const Options& options)
     make_folder_of_plots(options.plots);
     draw_plots(options.plots, experiments, predictors);
   }
-  return cli::exit_code::ok;
+  return exit_code::ok;
 }
 
 int run(const Options& options)
@@ -412,7 +412,7 @@ int run(const Options& options)
     write_parameters(options, result, *output);
   if (!options.plots.empty())
     draw_plots(options.plots, problem.experiments, predictors);
-  return cli::exit_code::ok;
+  return exit_code::ok;
 }
 
 } // namespace
@@ -432,15 +432,15 @@ int main(int argc, char** argv)
     return code;
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
-    return cli::exit_code::ok;
+    return exit_code::ok;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "umwelt calibrate: {}\n  `umwelt calibrate --help` lists the options.\n", error.what());
-    return cli::exit_code::usage;
+    return exit_code::usage;
   } catch (const std::invalid_argument& error) {
     fmt::print(stderr, "umwelt calibrate: {}\n", error.what());
-    return cli::exit_code::usage;
+    return exit_code::usage;
   } catch (const std::exception& error) {
     fmt::print(stderr, "umwelt calibrate: {}\n", error.what());
-    return cli::exit_code::failure;
+    return exit_code::failure;
   }
 }

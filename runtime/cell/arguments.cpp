@@ -155,11 +155,11 @@ struct Copier {
     UMW_EACH(UMW_BACK, __VA_ARGS__)                                                                                    \
     to->result_name = from->result_name;                                                                               \
   }
-#define UMW_CALL(result_type, name, version, level, note, ...) UMW_COPIES(name, result, __VA_ARGS__)
-#define UMW_CALL_VOID(name, version, level, note, ...) UMW_COPIES(name, unused, __VA_ARGS__)
-#define UMW_SERVICE(result_type, name, note, ...) UMW_COPIES(name, result, __VA_ARGS__)
-#include "preload/tables/portals.def"
-#include "preload/tables/services.def"
+#define UMW_CALL(result_type, name, kind, version, level, note, ...) UMW_COPIES(name, result, __VA_ARGS__)
+#define UMW_CALL_VOID(name, kind, version, level, note, ...) UMW_COPIES(name, unused, __VA_ARGS__)
+#define UMW_SERVICE(result_type, name, kind, note, ...) UMW_COPIES(name, result, __VA_ARGS__)
+#include "preload/abi/tables/portals.def"
+#include "preload/abi/tables/services.def"
 #undef UMW_CALL
 #undef UMW_CALL_VOID
 #undef UMW_SERVICE
@@ -168,8 +168,8 @@ struct Copier {
 #define UMW_CALL_VOID(name, ...) {there_##name, back_##name},
 #define UMW_SERVICE(result, name, ...) {there_##name, back_##name},
 constexpr Copier copiers[] = {
-#include "preload/tables/portals.def"
-#include "preload/tables/services.def"
+#include "preload/abi/tables/portals.def"
+#include "preload/abi/tables/services.def"
 };
 #undef UMW_CALL
 #undef UMW_CALL_VOID

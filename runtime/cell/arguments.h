@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The arguments of a request on their way from a cell to the runtime, and the results on their way back. Generated from the
-// tables in preload/tables: what pointers lead to is copied into the slot's arena, by their types and extents.def.
+// tables in preload/abi/tables: what pointers lead to is copied into the slot's arena, by their types and extents.def.
 #pragma once
 
 #include <cstddef>

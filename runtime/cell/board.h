@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 
 namespace umwelt::cell
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/cell/arguments.h"
-#include "runtime/cli/exit_codes.h"
+#include "runtime/base/exit_codes.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/fatal.h"
 #include "runtime/engine/syscalls.h"
@@ -123,7 +123,7 @@ void CellProcess::send(world::Thread& thread, std::uint32_t operation, void* arg
                     "--cells 0, if there are few ranks",
                     copied.needed(), arena_bytes >> 10);
     slot.used = 0;
-    umw_args_umw_exit refusal{0, cli::exit_code::failure, UMW_EXIT_ABORT, text.c_str()};
+    umw_args_umw_exit refusal{0, exit_code::failure, UMW_EXIT_ABORT, text.c_str()};
     send(thread, UMW_OP_umw_exit, &refusal);
   }
   slot.operation = operation;
@@ -279,7 +279,7 @@ void CellProcess::on_own_fault(int signal, const siginfo_t& information, const u
       fmt::format_to_n(text.begin(), text.size(), "umwelt: cell {} failed with signal {} ({}): a bug of Umwelt\n",
                        index_, signal, sigdescr_np(signal));
   diagnose::write_raw({text.data(), static_cast<std::size_t>(end.out - text.begin())});
-  diagnose::end_with_backtrace(context, cli::exit_code::failure);
+  diagnose::end_with_backtrace(context, exit_code::failure);
 }
 
 void CellProcess::on_report(const ucontext_t& context, bool in_rank)

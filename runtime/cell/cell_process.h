@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "runtime/cell/cells.h"
 #include "runtime/world/carrier.h"
 

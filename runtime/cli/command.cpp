@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cli/nearest.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/usage_error.h"
+#include "runtime/base/nearest.h"
 
 namespace umwelt::cli
 {

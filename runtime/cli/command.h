@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/environment.h"
 #include "runtime/cli/options.h"
 
 namespace umwelt::cli
@@ -22,7 +23,7 @@ struct Command {
     calibrate, // `arguments` are another program's
     text,      // --help or --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;
-  RunOptions run;
+  plan::RunOptions run;
   bool json = false; // --json of platforms, models, doctor and coverage
   std::vector<std::string> arguments;
   std::string text;

@@ -13,7 +13,7 @@ namespace umwelt::cli
 struct CoverageRow {
   std::string_view symbol;
   std::string_view version; // symbol version, or revision of the API
-  std::string_view level;   // FULL, PARTIAL, IGNORED or ERROR (preload/gate/table.h)
+  std::string_view level;   // FULL, PARTIAL, IGNORED or ERROR (preload/abi/table.h)
   std::string_view note;
 };
 
@@ -22,7 +22,7 @@ struct CoverageTable {
   std::vector<CoverageRow> rows;
 };
 
-// All tables of preload/tables, in the order of preload/tables/all.h. Services of the gate are no symbols and left out.
+// All tables of preload/abi/tables, in the order of preload/abi/tables/all.h. Services of the gate are no symbols and left out.
 std::vector<CoverageTable> coverage_tables();
 
 // A section with a table for each API, and what the levels mean.

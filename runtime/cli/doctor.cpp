@@ -10,7 +10,7 @@
 #include <sstream>
 #include <sys/resource.h>
 
-#include "runtime/cli/exit_codes.h"
+#include "runtime/base/exit_codes.h"
 
 namespace umwelt::cli
 {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "runtime/cli/preflight.h"
+#include "runtime/plan/preflight.h"
 
 namespace umwelt::cli
 {
@@ -72,12 +72,12 @@ Finding check_address_space_limit(std::uint64_t soft)
 
 Finding check_memory_maps(std::uint64_t max_map_count)
 {
-  constexpr ProgramSize mpi{16, true};
-  MachineLimits limits;
+  constexpr plan::ProgramSize mpi{16, true};
+  plan::MachineLimits limits;
   limits.maps = max_map_count;
   Finding finding{"memory mappings", Health::ok,
                   fmt::format("vm.max_map_count = {}: about {} Open MPI ranks in a process", max_map_count,
-                              ranks_that_fit(std::span(&mpi, 1), limits)),
+                              plan::ranks_that_fit(std::span(&mpi, 1), limits)),
                   ""};
   if (max_map_count == 0) {
     finding.health = Health::warn;

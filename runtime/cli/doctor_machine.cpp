@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/cli/usage_error.h"
+#include "runtime/base/usage_error.h"
 
 #include "loader/image.h"
 #include "runtime/engine/syscalls.h"

@@ -16,23 +16,23 @@ std::string entry_text(const net::ModelEntry& model)
   std::string text = fmt::format("{}\n  {}\n", model.name, model.summary);
   std::size_t key = 0;
   std::size_t standard = 0;
-  for (const net::ParameterInfo& parameter : model.parameters) {
+  for (const ParameterInfo& parameter : model.parameters) {
     key = std::max(key, parameter.key.size());
     standard = std::max(standard, parameter.standard.size());
   }
-  for (const net::ParameterInfo& parameter : model.parameters)
+  for (const ParameterInfo& parameter : model.parameters)
     text += fmt::format("    {:<{}}  {:>{}}  {:<9}  {}\n", parameter.key, key, parameter.standard, standard,
-                        net::kind_name(parameter.kind), parameter.help);
+                        kind_name(parameter.kind), parameter.help);
   return text;
 }
 
 nlohmann::ordered_json entry_json(const net::ModelEntry& model, const char* option)
 {
   nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
-  for (const net::ParameterInfo& parameter : model.parameters)
+  for (const ParameterInfo& parameter : model.parameters)
     parameters.push_back({{"key", parameter.key},
                           {"default", parameter.standard},
-                          {"kind", net::kind_name(parameter.kind)},
+                          {"kind", kind_name(parameter.kind)},
                           {"help", parameter.help}});
   return {{"name", model.name}, {"summary", model.summary}, {"option", option}, {"parameters", parameters}};
 }

@@ -4,7 +4,7 @@
 // dash, options that take two values, values that begin with a dash, and a list of options that ends at the first
 // word that is none and starts again behind ':' are outside its grammar.
 #include "runtime/cli/options.h"
-#include "runtime/cli/cell_plan.h"
+#include "runtime/plan/cell_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -15,10 +15,10 @@
 
 #include <sched.h>
 
-#include "runtime/cli/exit_codes.h"
-#include "runtime/cli/nearest.h"
-#include "runtime/cli/policies.h"
-#include "runtime/cli/values.h"
+#include "runtime/base/exit_codes.h"
+#include "runtime/base/nearest.h"
+#include "runtime/plan/policies.h"
+#include "runtime/base/values.h"
 
 namespace umwelt::cli
 {
@@ -29,13 +29,13 @@ constexpr std::uint64_t most_ranks = 1'000'000;
 
 // What the options of one program have said so far.
 struct Draft {
-  AppContext app;
-  std::vector<Host> host_list;
-  std::vector<Host> hostfile;
+  plan::AppContext app;
+  std::vector<plan::Host> host_list;
+  std::vector<plan::Host> hostfile;
 };
 
 struct State {
-  RunOptions run;
+  plan::RunOptions run;
   Draft draft;
   const Lookup& environment;
 };
@@ -90,7 +90,7 @@ void export_variable(State& state, const Given& given)
         fmt::format("{} {}: there is no such variable in the environment; nothing is exported", given.option, text));
 }
 
-void add_mca(std::vector<Setting>& settings, const Given& given)
+void add_mca(std::vector<plan::Setting>& settings, const Given& given)
 {
   const std::string& key = given.values[0];
   std::string value = given.values[1];
@@ -98,7 +98,7 @@ void add_mca(std::vector<Setting>& settings, const Given& given)
     value = value.substr(1, value.size() - 2);
   if (key.empty())
     throw UsageError(given.option, "KEY VALUE", "an empty key", "For example: --mca pml cm");
-  for (const Setting& known : settings) {
+  for (const plan::Setting& known : settings) {
     if (known.first == key)
       throw UsageError(fmt::format("{} {}", given.option, key), "each key once",
                        fmt::format("it twice ({} and {})", in_quotes(known.second), in_quotes(value)),
@@ -107,10 +107,10 @@ void add_mca(std::vector<Setting>& settings, const Given& given)
   settings.emplace_back(key, std::move(value));
 }
 
-void add_hosts(std::vector<Host>& hosts, std::vector<Host> more)
+void add_hosts(std::vector<plan::Host>& hosts, std::vector<plan::Host> more)
 {
-  for (Host& host : more) {
-    const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const Host& h) { return h.name == host.name; });
+  for (plan::Host& host : more) {
+    const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const plan::Host& h) { return h.name == host.name; });
     if (known == hosts.end())
       hosts.push_back(std::move(host));
     else
@@ -156,22 +156,22 @@ constexpr auto options = std::to_array<Option>({
   {Group::job, "V version", "", "show the version", [](S s, G) { s.run.version = true; }},
 
   {Group::placement, "H host", "LIST", "nodes to use with slots (a:2,b,c:*); one slot unless given, * for all cores",
-   [](S s, G g) { add_hosts(s.draft.host_list, parse_host_list(g.option, g.value())); }},
+   [](S s, G g) { add_hosts(s.draft.host_list, plan::parse_host_list(g.option, g.value())); }},
   {Group::placement, "hostfile machinefile default-hostfile", "FILE", "the same from a file: one 'NAME slots=N max_slots=N' per line",
-   [](S s, G g) { add_hosts(s.draft.hostfile, read_hostfile(g.option, g.value())); }},
+   [](S s, G g) { add_hosts(s.draft.hostfile, plan::read_hostfile(g.option, g.value())); }},
   {Group::placement, "N npernode", "N", "ranks per node",
    [](S s, G g) { s.run.ranks_per_node = count_of(g, "a number of ranks"); }},
   {Group::placement, "pernode", "", "one rank per node", [](S s, G) { s.run.ranks_per_node = 1; }},
   {Group::placement, "map-by", "POLICY", "slot or core: fill a node before the next; node: round robin; ppr:N:node: N per node; "
    "then :PE=N for N cores per rank, :OVERSUBSCRIBE. A simulated node has one socket: socket, numa, board and caches mean slot",
-   [](S s, G g) { apply_map_by(g.option, g.value(), s.run); }},
-  {Group::placement, "byslot bycore", "", "as --map-by slot", [](S s, G) { s.run.map_by = MapBy::slot; }},
-  {Group::placement, "bynode", "", "as --map-by node", [](S s, G) { s.run.map_by = MapBy::node; }},
+   [](S s, G g) { plan::apply_map_by(g.option, g.value(), s.run); }},
+  {Group::placement, "byslot bycore", "", "as --map-by slot", [](S s, G) { s.run.map_by = plan::MapBy::slot; }},
+  {Group::placement, "bynode", "", "as --map-by node", [](S s, G) { s.run.map_by = plan::MapBy::node; }},
   {Group::placement, "rank-by", "POLICY", "slot: number ranks node after node; node: round robin; default: as mapped",
-   [](S s, G g) { s.run.rank_by = parse_rank_by(g.option, g.value()); }},
+   [](S s, G g) { s.run.rank_by = plan::parse_rank_by(g.option, g.value()); }},
   {Group::placement, "bind-to", "POLICY", "core, hwthread, l1cache, l2cache: a rank's threads share its own cores (default); none, socket, numa, "
    "l3cache, board: they may use all cores of the node, which has one socket",
-   [](S s, G g) { s.run.bound = parse_bind_to(g.option, g.value()); }},
+   [](S s, G g) { s.run.bound = plan::parse_bind_to(g.option, g.value()); }},
   {Group::placement, "bind-to-core", "", "the same as --bind-to core", [](S s, G) { s.run.bound = true; }},
   {Group::placement, "bind-to-socket", "", "the same as --bind-to socket", [](S s, G) { s.run.bound = false; }},
   {Group::placement, "bind-to-none", "", "the same as --bind-to none", [](S s, G) { s.run.bound = false; }},
@@ -195,15 +195,15 @@ constexpr auto options = std::to_array<Option>({
   {Group::output, "merge-stderr-to-stdout", "", "ranks' standard error goes to standard output", [](S s, G) { s.run.merge_stderr = true; }},
   {Group::output, "output-filename", "DIR[:nojobid][,nocopy]", "copy ranks' output to DIR/1/rank.N/stdout and stderr; "
    "nojobid leaves out the 1, nocopy prints nothing",
-   [](S s, G g) { s.run.output = parse_output_files(g.option, g.value()); }},
+   [](S s, G g) { s.run.output = plan::parse_output_files(g.option, g.value()); }},
   {Group::output, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
   {Group::output, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format (.pftrace, .perfetto-trace "
    "or .pb, for ui.perfetto.dev) or CSV (.csv)",
    [](S s, G g) { s.run.trace = g.value(); }},
   {Group::output, "trace-format", "FORMAT", "perfetto or csv, whatever the name of the file",
-   [](S s, G g) { s.run.trace_format = parse_trace_format(g.option, g.value()); }},
+   [](S s, G g) { s.run.trace_format = plan::parse_trace_format(g.option, g.value()); }},
   {Group::output, "trace-ranks", "LIST", "only what these ranks begin or are the target of: 0,4-7",
-   [](S s, G g) { s.run.trace_ranks = parse_rank_list(g.option, g.value(), most_ranks); }},
+   [](S s, G g) { s.run.trace_ranks = plan::parse_rank_list(g.option, g.value(), most_ranks); }},
   {Group::output, "v verbose", "", "tell more; again for still more", [](S s, G) { s.run.verbosity = std::max(s.run.verbosity, 0) + 1; }},
   {Group::output, "q quiet", "", "no summary, no progress, no notes; errors remain", [](S s, G) { s.run.verbosity = -1; }},
 
@@ -213,14 +213,14 @@ constexpr auto options = std::to_array<Option>({
   {Group::simulation, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
   {Group::simulation, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a file of such lines; may come "
    "several times, the last of a key counts",
-   [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
+   [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
   {Group::simulation, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node take (`umwelt models` lists them); as --nic",
-   [](S s, G g) { s.run.node.push_back(g.value().starts_with('@') ? Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
+   [](S s, G g) { s.run.node.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
   {Group::simulation, "shm-size", "SIZE", "bytes that fit into /dev/shm of a node, 64MiB for example; default half of its memory",
    [](S s, G g) { s.run.shm_size = g.value(); }},
   {Group::simulation, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every burst, in ns or "
    "with a unit); scale=F (measured times F). All but measured and scale make runs bit-identical",
-   [](S s, G g) { s.run.cpu = parse_cpu(g.option, g.value()); }},
+   [](S s, G g) { s.run.cpu = plan::parse_cpu(g.option, g.value()); }},
   {Group::simulation, "cpu-threshold", "DURATION", "shorter bursts of computation are dropped; default 0",
    [](S s, G g) { s.run.cpu_threshold = read_duration(g.option, g.value()); }},
   {Group::simulation, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the NIC wrote to memory, with "
@@ -237,7 +237,7 @@ constexpr auto options = std::to_array<Option>({
   {Group::machine, "cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one; default auto: 0 if they fit, or as many as -j N says",
    apply_cells},
   {Group::machine, "ranks-per-cell", "N", "at most so many ranks in a process; default: as many as fit (vm.max_map_count)",
-   [](S s, G g) { s.run.cells.ranks_per_cell = static_cast<unsigned>(read_count(g.option, g.value(), "a number of ranks", 1, most_ranks_of_cell)); }},
+   [](S s, G g) { s.run.cells.ranks_per_cell = static_cast<unsigned>(read_count(g.option, g.value(), "a number of ranks", 1, plan::most_ranks_of_cell)); }},
   {Group::machine, "same-addresses", "", "variables and allocations of a program lie at the same addresses in all of its ranks, each in a process of its own; also where a wrapper asks for it (setarch -R)",
    [](S s, G) { s.run.same_addresses = true; }},
   {Group::machine, "j jobs", "N", "ranks in different cells compute at the same time, so many at once, with the same outcome; 2 and more bring as many cells; default: the CPUs that umwelt may use, in the cells there are",
@@ -334,7 +334,7 @@ public:
     state_.run.jobs = usable_cpus();
   }
 
-  RunOptions parse()
+  plan::RunOptions parse()
   {
     do {
       state_.draft = {};
@@ -430,14 +430,14 @@ private:
     else if (draft.host_list.empty())
       draft.app.hosts = std::move(draft.hostfile);
     else
-      draft.app.hosts = select_hosts(draft.hostfile, draft.host_list);
+      draft.app.hosts = plan::select_hosts(draft.hostfile, draft.host_list);
     state_.run.programs.push_back(std::move(draft.app));
   }
 
   void finish_job()
   {
-    RunOptions& run = state_.run;
-    for (const AppContext& app : run.programs) {
+    plan::RunOptions& run = state_.run;
+    for (const plan::AppContext& app : run.programs) {
       if (run.programs.size() > 1 && !app.ranks && app.hosts.empty())
         throw UsageError(fmt::format("program {}", in_quotes(app.argv.front())), "-np N, as there are several programs",
                          "no number of ranks", "Write: -np N PROGRAM : -np M PROGRAM");
@@ -453,11 +453,11 @@ private:
 
   void check_universe()
   {
-    RunOptions& run = state_.run;
+    plan::RunOptions& run = state_.run;
     if (!run.universe)
       return;
     unsigned ranks = 0;
-    for (const AppContext& app : run.programs) {
+    for (const plan::AppContext& app : run.programs) {
       ranks += app.ranks.value_or(run.ranks_per_node.value_or(1));
       if (!app.hosts.empty())
         throw UsageError("--universe", "no hosts besides", "--host or --hostfile, whose slots are the room there is",
@@ -470,7 +470,7 @@ private:
 
   void check_trace()
   {
-    RunOptions& run = state_.run;
+    plan::RunOptions& run = state_.run;
     if (run.trace.empty() && (run.trace_format || !run.trace_ranks.empty()))
       throw UsageError(run.trace_format ? "--trace-format" : "--trace-ranks", "--trace FILE with it", "none",
                        "For example: --trace run.pftrace");
@@ -532,13 +532,7 @@ std::string synopsis(const Option& option)
 
 } // namespace
 
-std::optional<std::string> process_environment(const std::string& name)
-{
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
-RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment)
+plan::RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment)
 {
   return Parser(arguments, environment).parse();
 }

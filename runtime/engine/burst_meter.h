@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::engine
 {

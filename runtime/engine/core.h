@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "runtime/engine/scheduler.h"
 
 namespace umwelt::engine

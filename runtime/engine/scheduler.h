@@ -20,7 +20,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "runtime/engine/stack.h"
 
 namespace umwelt::engine

@@ -2,23 +2,11 @@
 // The runtime's side of the gate: where calls of ranks arrive.
 #pragma once
 
-#include <cstdint>
-
-#include "preload/gate/gate.h"
-
-namespace umwelt::job
-{
-class Rank;
-}
+#include "runtime/job/server.h"
 
 namespace umwelt::gate
 {
 
-// Entered in the rank's world, on the rank's stack (umw_gate::cross), by ranks in the runtime's own process.
-void cross(umw_gate* gate, std::uint32_t operation, void* arguments);
-
-// Serves a request of the running thread; `measured`: CPU time (ps) of the burst that ended with it. True: threads that are ready
-// at the same date come first. Rank::leave() is to follow.
-bool serve(job::Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured);
+job::Server server();
 
 } // namespace umwelt::gate

@@ -15,7 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 #include "runtime/bootstrap/namespaces.h"
 #include "runtime/job/job.h"
 #include "runtime/job/pmi_socket.h"

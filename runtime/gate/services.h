@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The services of preload/tables/services.def; arguments and results as declared there.
+// The services of preload/abi/tables/services.def; arguments and results as declared there.
 #pragma once
 
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 
 namespace umwelt::job
 {
@@ -12,9 +12,9 @@ class Rank;
 namespace umwelt::gate::services
 {
 
-#define UMW_SERVICE(result_type, name, note, ...)                                                                      \
+#define UMW_SERVICE(result_type, name, kind, note, ...)                                                                      \
   result_type name(job::Rank& rank __VA_OPT__(, UMW_LIST(UMW_PARAMETER, __VA_ARGS__)));
-#include "preload/tables/services.def"
+#include "preload/abi/tables/services.def"
 #undef UMW_SERVICE
 
 } // namespace umwelt::gate::services

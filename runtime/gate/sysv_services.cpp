@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 #include "runtime/gate/services.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "runtime/cell/cells.h"
-#include "runtime/gate/dispatch.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 #include "runtime/job/thread.h"
@@ -61,7 +60,7 @@ bool Channel::converse()
       drop_burst();
       return slot_.result != 0;
     }
-    const bool others_first = gate::serve(rank, slot_.operation, slot_.arguments, slot_.burst);
+    const bool others_first = rank.job.server().serve(rank, slot_.operation, slot_.arguments, slot_.burst);
     if (!others_first || overlaps()) {
       go_on(cell::Slot::Turn::go_on);
     } else if (rank.threads.size() == 1 &&

@@ -42,9 +42,9 @@ const char* variable(const Environment& environment, std::string_view name)
   return nullptr;
 }
 
-LauncherFacts launcher_facts(const cli::Placement& placement, std::size_t rank)
+LauncherFacts launcher_facts(const plan::Placement& placement, std::size_t rank)
 {
-  const cli::RankPlace& place = placement.ranks[rank];
+  const plan::RankPlace& place = placement.ranks[rank];
   return {job_name,
           placement.ranks.size(),
           rank,
@@ -55,7 +55,7 @@ LauncherFacts launcher_facts(const cli::Placement& placement, std::size_t rank)
           node_list(placement)};
 }
 
-std::string node_list(const cli::Placement& placement)
+std::string node_list(const plan::Placement& placement)
 {
   return fmt::format("{}", fmt::join(placement.hostnames, ","));
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cli/placement.h"
+#include "runtime/plan/placement.h"
 
 namespace umwelt::job
 {
@@ -29,8 +29,8 @@ struct LauncherFacts {
   std::string node_list;
   int pmi_fd = -1; // -1: none yet
 };
-LauncherFacts launcher_facts(const cli::Placement& placement, std::size_t rank);
-std::string node_list(const cli::Placement& placement);
+LauncherFacts launcher_facts(const plan::Placement& placement, std::size_t rank);
+std::string node_list(const plan::Placement& placement);
 void add_launcher_variables(Environment& environment, const LauncherFacts& facts);
 
 // hwloc takes the node's topology from `file` (job/machine_files.h), unless the user says otherwise, and then believes that it can bind. It is

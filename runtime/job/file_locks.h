@@ -13,7 +13,7 @@
 #include <map>
 #include <optional>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "runtime/job/lock_ranges.h"
 
 namespace umwelt::job

@@ -6,7 +6,7 @@
 
 #include <linux/futex.h>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 #include "runtime/portals/process.h"

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::job
 {

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 #include "runtime/observe/statistics.h"
 
 namespace umwelt::job

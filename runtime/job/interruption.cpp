@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "runtime/cli/exit_codes.h"
+#include "runtime/base/exit_codes.h"
 #include "runtime/diagnose/fatal.h"
 
 namespace umwelt::job
@@ -34,7 +34,7 @@ bool Interruption::ask(int signal, const Thread* interrupted, const ucontext_t* 
 
 int Interruption::exit_code() const
 {
-  return is_timeout() ? cli::exit_code::timeout : cli::exit_code::signalled + signal_;
+  return is_timeout() ? exit_code::timeout : exit_code::signalled + signal_;
 }
 
 void Interruption::moves()

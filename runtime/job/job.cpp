@@ -21,14 +21,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "net_models/parameters.h"
+#include "runtime/base/exit_codes.h"
+#include "runtime/base/parameters.h"
 #include "runtime/cell/cell_process.h"
-#include "runtime/cli/machine_limits.h"
-#include "runtime/cli/usage_error.h"
+#include "runtime/plan/machine_limits.h"
+#include "runtime/base/usage_error.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/fatal.h"
 #include "runtime/diagnose/symbols.h"
-#include "runtime/gate/dispatch.h"
 #include "runtime/job/channel.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/hints.h"
@@ -62,9 +62,9 @@ std::FILE* error_stream()
   return stream != nullptr ? stream : stderr;
 }
 
-net::Parameters nic_parameters(const cli::RunOptions& options)
+Parameters nic_parameters(const plan::RunOptions& options)
 {
-  net::Parameters parameters;
+  Parameters parameters;
   for (const auto& [key, value] : options.nic) {
     if (key.starts_with('@'))
       parameters.add_file(key.substr(1));
@@ -74,9 +74,9 @@ net::Parameters nic_parameters(const cli::RunOptions& options)
   return parameters;
 }
 
-net::NodeParameters node_parameters(const cli::RunOptions& options)
+net::NodeParameters node_parameters(const plan::RunOptions& options)
 {
-  net::Parameters parameters;
+  Parameters parameters;
   for (const auto& [key, value] : options.node) {
     if (key.starts_with('@'))
       parameters.add_file(key.substr(1));
@@ -107,8 +107,8 @@ std::string kvs_of(const std::string& job)
   return std::string(bootstrap::kvs_prefix) + job;
 }
 
-Job::Job(const Plan& plan, loader::PrivateFolder& folder)
-    : plan_(plan), folder_(folder), cores_(scheduler_, plan_.platform->node_count()),
+Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateFolder& folder)
+    : plan_(plan), server_(server), folder_(folder), cores_(scheduler_, plan_.platform->node_count()),
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
       own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
@@ -117,7 +117,7 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
       files_(*this, folder.path()), keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()),
       room_(plan_.options, plan_.placement)
 {
-  const net::Parameters parameters = nic_parameters(plan_.options);
+  const Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
   fabric_.set_model(*model_);
   sockets_.set_model(*model_);
@@ -150,11 +150,11 @@ void Job::make_ranks()
     const std::string& folder = plan_.programs[i].folder;
     folders_.push_back(std::make_shared<world::Folder>(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
     if (folders_.back()->fd() < 0)
-      throw cli::UsageError("-wdir " + folder, "a folder", std::strerror(errno), "create it or name another");
+      throw UsageError("-wdir " + folder, "a folder", std::strerror(errno), "create it or name another");
   }
   plan_cells();
   share_descriptors();
-  for (const cli::AppContext& program : plan_.options.programs)
+  for (const plan::AppContext& program : plan_.options.programs)
     commands_.push_back(program.argv);
   JobFacts& facts = add_job(job_name, plan_.placement.ranks, nullptr);
   facts.node_list = node_list(plan_.placement);
@@ -175,11 +175,11 @@ void Job::make_ranks()
     seat(*rank);
 }
 
-JobFacts& Job::add_job(const std::string& name, std::vector<cli::RankPlace> places, const Rank* parent)
+JobFacts& Job::add_job(const std::string& name, std::vector<plan::RankPlace> places, const Rank* parent)
 {
   std::vector<std::uint32_t> nodes;
   std::vector<std::string> names;
-  for (const cli::RankPlace& place : places) {
+  for (const plan::RankPlace& place : places) {
     if (std::find(nodes.begin(), nodes.end(), place.node) == nodes.end())
       names.push_back(plan_.placement.hostnames[place.node]);
     nodes.push_back(place.node);
@@ -222,7 +222,7 @@ void Job::share_descriptors()
   }
   constexpr std::uint64_t most = 1UL << 20; // the kernel's own bound, fs.nr_open
   const std::uint64_t limit =
-      cli::extend_descriptor_limit(std::min(most, plan_.own_descriptors + ranks * std::min(plan_.descriptors, most)));
+      plan::extend_descriptor_limit(std::min(most, plan_.own_descriptors + ranks * std::min(plan_.descriptors, most)));
   descriptors_per_rank_ = (limit - std::min(limit, plan_.own_descriptors)) / ranks;
 }
 
@@ -230,8 +230,8 @@ void Job::make_rank(Rank& rank, const Start& start)
 {
   const auto index = static_cast<std::size_t>(rank.index);
   const JobFacts& facts = *rank.facts;
-  const cli::RankPlace& place = facts.places[static_cast<std::size_t>(rank.number)];
-  const ProgramPlan& program = *start.program;
+  const plan::RankPlace& place = facts.places[static_cast<std::size_t>(rank.number)];
+  const plan::ProgramPlan& program = *start.program;
   const platform::Node& node = plan_.platform->node(place.node);
   rank.program = start.context;
   rank.in_wrapper = start.wrapper.is;
@@ -258,7 +258,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   umw_gate& gate = rank.gate;
   gate.version = UMW_GATE_VERSION;
   gate.size = sizeof gate;
-  gate.cross = gate::cross;
+  gate.cross = server_.cross;
   cpu_.set_up(gate.clock);
   gate.rank = rank.number;
   gate.owner = static_cast<std::uint32_t>(rank.index) + 1;
@@ -340,7 +340,7 @@ void Job::make_rank(Rank& rank, const Start& start)
 // After the cells have been forked: what follows is the runtime's alone.
 void Job::seat(Rank& rank)
 {
-  const cli::RankPlace& place = rank.facts->places[static_cast<std::size_t>(rank.number)];
+  const plan::RankPlace& place = rank.facts->places[static_cast<std::size_t>(rank.number)];
   processes_.push_back(std::make_unique<portals::Process>(
       fabric_, place.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
       cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
@@ -385,7 +385,7 @@ void Job::start_cells()
   for (const auto& rank : ranks_)
     seats[rank->carrier].push_back({&rank->world, rank->main_slot = *cells_->take_slot(rank->carrier)});
   const bool same_addresses =
-      std::any_of(plan_.programs.begin(), plan_.programs.end(), [](const ProgramPlan& p) { return p.same_addresses; });
+      std::any_of(plan_.programs.begin(), plan_.programs.end(), [](const plan::ProgramPlan& p) { return p.same_addresses; });
   cells_->start(
       [this, &seats](unsigned index) {
         for (const auto& rank : ranks_) {
@@ -521,7 +521,7 @@ void Job::cell_died(const cell::Cells::Death& death)
           ? "Next step: if nobody killed it, it was short of memory (`dmesg | grep -i oom`): fewer ranks, or a machine "
             "with more"
           : "Next step: look at what it printed last";
-  fail(killed ? cli::exit_code::signalled + number : cli::exit_code::failure,
+  fail(killed ? exit_code::signalled + number : exit_code::failure,
        fmt::format("the process of {} {}", first, how),
        fmt::format("the process (cell {}) of {} rank{} {} at {}; the job is ended\n{}{}", death.cell, carried,
                    carried == 1 ? "" : "s", how, simulated_now(), text, next_step));
@@ -549,7 +549,7 @@ std::vector<std::vector<std::string>> Job::reports_of_cells()
 
 void Job::not_loaded(Rank& rank, const char* message, bool gave_up)
 {
-  fail(gave_up ? cli::exit_code::not_found : cli::exit_code::refused, "a program could not be loaded",
+  fail(gave_up ? exit_code::not_found : exit_code::refused, "a program could not be loaded",
        fmt::format("{}: {} cannot be loaded: {}. Next step: `ldd {}`; if the libraries are there, `umwelt doctor`",
                    rank.title(), rank.world.argv.front(), message, rank.world.program_path));
   abandon();
@@ -637,7 +637,7 @@ void Job::died(Rank& rank, int signal, const char* report)
                                  simulated_now(), text.substr(end));
   what.pop_back();
   finish(rank);
-  fail(cli::exit_code::signalled + signal, ending, what);
+  fail(exit_code::signalled + signal, ending, what);
   leave_world(rank);
 }
 
@@ -921,7 +921,7 @@ void OwnProcess::request(world::Thread& thread, std::uint32_t operation, void* a
   const SimTime measured = end_burst(thread);
   Rank& rank = *job_.current();
   // At the end of a run a rank whose calls take no time would not come to where that is seen.
-  if (gate::serve(rank, operation, arguments, measured) || job_.scheduler().stopping())
+  if (job_.server().serve(rank, operation, arguments, measured) || job_.scheduler().stopping())
     job_.scheduler().yield();
   rank.leave();
 }
@@ -943,7 +943,7 @@ void OwnProcess::on_own_fault(int signal, const siginfo_t& information, const uc
 void Job::failed(int signal, const siginfo_t& information, const ucontext_t& context)
 {
   if (signal == SIGPIPE)
-    _exit(cli::exit_code::signalled + SIGPIPE);
+    _exit(exit_code::signalled + SIGPIPE);
   output_.rescue();
   const Rank* rank = current();
   std::array<char, 1024> text;
@@ -960,8 +960,8 @@ void Job::failed(int signal, const siginfo_t& information, const ucontext_t& con
                              "umwelt: the simulation itself failed with signal {} ({}): a bug of Umwelt\n", signal,
                              description);
   diagnose::write_raw({text.data(), static_cast<std::size_t>(end.out - text.begin())});
-  diagnose::end_with_backtrace(context, rank != nullptr && signal == SIGSEGV ? cli::exit_code::signalled + signal
-                                                                             : cli::exit_code::failure);
+  diagnose::end_with_backtrace(context, rank != nullptr && signal == SIGSEGV ? exit_code::signalled + signal
+                                                                             : exit_code::failure);
 }
 
 void Job::interrupt(int signal, const ucontext_t* context)
@@ -1039,7 +1039,7 @@ void Job::deadlocked()
       if (!thread->ended())
         waiting.push_back({rank->index, thread->number == 0, thread->last_call,
                            thread->actor->has_deadline() && !thread->poll.parked});
-  fail(cli::exit_code::deadlock, "deadlock",
+  fail(exit_code::deadlock, "deadlock",
        fmt::format("deadlock at {}: no rank can go on, and nothing is under way that could change that\n{}{}",
                    simulated_now(), where_everyone_is(), next_steps(waiting)));
 }
@@ -1088,8 +1088,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
   record.platform = plan_.platform->name();
   record.nodes = plan_.platform->node_count();
   record.model = plan_.options.model;
-  const cli::CpuPolicy& cpu = plan_.options.cpu;
-  using Kind = cli::CpuPolicy::Kind;
+  const engine::CpuPolicy& cpu = plan_.options.cpu;
+  using Kind = engine::CpuPolicy::Kind;
   record.cpu_policy = cpu.kind == Kind::measured ? "measured"
                       : cpu.kind == Kind::none   ? "none"
                       : cpu.kind == Kind::fixed  ? fmt::format("fixed={}", cpu.fixed / sim::nanosecond)

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "net_models/model.h"
 #include "runtime/bootstrap/fence.h"
 #include "runtime/bootstrap/keys.h"
@@ -22,7 +22,7 @@
 #include "runtime/bootstrap/pmi.h"
 #include "runtime/bootstrap/published.h"
 #include "runtime/cell/cells.h"
-#include "runtime/cli/room.h"
+#include "runtime/plan/room.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/cores.h"
 #include "runtime/job/file_locks.h"
@@ -32,10 +32,11 @@
 #include "runtime/job/message_counter.h"
 #include "runtime/job/node_files.h"
 #include "runtime/job/output_relay.h"
-#include "runtime/job/plan.h"
+#include "runtime/plan/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
 #include "runtime/job/rank.h"
+#include "runtime/job/server.h"
 #include "runtime/job/shared_memory.h"
 #include "runtime/job/shared_objects.h"
 #include "runtime/job/socket_host.h"
@@ -79,8 +80,8 @@ struct Outcome {
 class Job
 {
 public:
-  // Both outlive the job. Throws cli::UsageError and std::exception for what cannot work.
-  Job(const Plan& plan, loader::PrivateFolder& folder);
+  // Both outlive the job. Throws UsageError and std::exception for what cannot work.
+  Job(const plan::Plan& plan, const Server& server, loader::PrivateFolder& folder);
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -89,7 +90,8 @@ public:
   Outcome run();
   [[nodiscard]] observe::JobRecord record(const Outcome& outcome, double wall_seconds) const;
 
-  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const plan::Plan& plan() const { return plan_; }
+  [[nodiscard]] const Server& server() const { return server_; }
   [[nodiscard]] engine::Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] world::Cpu& cpu() { return cpu_; }
   [[nodiscard]] Cores& cores() { return cores_; }
@@ -176,16 +178,16 @@ public:
 private:
   // How a rank begins.
   struct Start {
-    const ProgramPlan* program = nullptr;
+    const plan::ProgramPlan* program = nullptr;
     std::shared_ptr<world::Folder> folder; // it begins in
     unsigned context = 0;                  // index in the record's programs
-    InWrapper wrapper;
+    plan::InWrapper wrapper;
     unsigned carrier = 0;
   };
   struct Launch;
   void make_ranks();
   void share_descriptors();
-  JobFacts& add_job(const std::string& name, std::vector<cli::RankPlace> places, const Rank* parent);
+  JobFacts& add_job(const std::string& name, std::vector<plan::RankPlace> places, const Rank* parent);
   Rank& add_rank(JobFacts& facts, int number, const Start& start);
   void make_rank(Rank& rank, const Start& start);
   void plan_cells();
@@ -193,12 +195,12 @@ private:
   void check_access_to_cells();
   void keep_ends_of_runtime(const Rank& rank);
   void seat(Rank& rank);
-  void check_room_for(std::span<const ProgramPlan* const> programs);
+  void check_room_for(std::span<const plan::ProgramPlan* const> programs);
   void launch(Launch& launch);
-  [[nodiscard]] std::vector<std::vector<unsigned>> late_cells(std::span<const cli::RankPlace> places,
-                                                              std::span<const ProgramPlan* const> programs) const;
+  [[nodiscard]] std::vector<std::vector<unsigned>> late_cells(std::span<const plan::RankPlace> places,
+                                                              std::span<const plan::ProgramPlan* const> programs) const;
   [[nodiscard]] std::string shortage_for_cells(const std::vector<std::vector<unsigned>>& cells,
-                                               std::span<const ProgramPlan* const> programs) const;
+                                               std::span<const plan::ProgramPlan* const> programs) const;
   void start_late_cells(const JobFacts& facts, const std::vector<std::vector<unsigned>>& cells);
   void retire_cells();
   Thread& add_thread(Rank& rank, const std::vector<unsigned>& allowed);
@@ -219,7 +221,8 @@ private:
   [[nodiscard]] std::string simulated_now() const;
   [[nodiscard]] SimTime end_of_time() const { return std::min(ended_at_, timeline_.now()); }
 
-  const Plan& plan_;
+  const plan::Plan& plan_;
+  const Server server_;
   loader::PrivateFolder& folder_;
   sim::Timeline timeline_;
   engine::Scheduler scheduler_{timeline_};
@@ -262,8 +265,8 @@ private:
   };
   std::deque<MeetingOver> meetings_over_; // those that are not pending serve again
   std::deque<JobFacts> jobs_;
-  cli::Room room_;
-  std::deque<ProgramPlan> spawned_programs_;
+  plan::Room room_;
+  std::deque<plan::ProgramPlan> spawned_programs_;
   unsigned spawned_jobs_ = 0;
   std::deque<std::shared_ptr<Launch>> launches_;   // under way
   std::vector<std::vector<std::string>> commands_; // of the record's programs

@@ -162,7 +162,7 @@ std::string NodeFiles::session(std::uint32_t node)
 
 MachineFiles& NodeFiles::machine(std::uint32_t node)
 {
-  const Plan& plan = job_.plan();
+  const plan::Plan& plan = job_.plan();
   if (hosts_.empty()) {
     hosts_ = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n";
     for (std::uint32_t other = 0; other < plan.platform->node_count(); ++other)

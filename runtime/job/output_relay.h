@@ -22,7 +22,7 @@
 
 #include <pthread.h>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 #include "runtime/observe/progress.h"
 
 namespace umwelt::job

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 #include "runtime/bootstrap/pmi.h"
 
 namespace umwelt::job

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 #include "runtime/job/thread.h"
 
 namespace umwelt::job

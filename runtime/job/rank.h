@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "net_models/core/time.h"
-#include "preload/gate/gate.h"
-#include "runtime/cli/exit_codes.h"
-#include "runtime/cli/placement.h"
+#include "runtime/base/time.h"
+#include "preload/abi/gate.h"
+#include "runtime/base/exit_codes.h"
+#include "runtime/plan/placement.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
@@ -41,7 +41,7 @@ class StandardOutput;
 // What the ranks of a job have in common: they were started together, and share MPI_COMM_WORLD.
 struct JobFacts {
   const bootstrap::Namespace* space = nullptr;
-  std::vector<cli::RankPlace> places; // by number
+  std::vector<plan::RankPlace> places; // by number
   std::string node_list;              // names of its nodes
   const Rank* parent = nullptr;       // has started it; null: the run's own
   std::size_t alive = 0;
@@ -150,7 +150,7 @@ public:
   Phase phase = Phase::loading;
   bool joined = false;     // between PMIx_Init and PMIx_Finalize
   bool in_wrapper = false; // its program was executed by a wrapper, which goes on when it has ended
-  cli::RankEnd end;
+  RankEnd end;
   SimTime finished = 0;
   observe::RankStatistics statistics;
 

@@ -10,7 +10,7 @@
 #include <list>
 #include <map>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 
 namespace umwelt::job
 {

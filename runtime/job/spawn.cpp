@@ -2,6 +2,7 @@
 // Jobs that ranks start while the run is under way (PMIx_Spawn, below MPI_Comm_spawn). Their ranks are made as those of the run itself, and
 // numbered on from them. They are carried by the runtime's own process if that carries ranks, else by cells that are forked for them, and
 // end with them.
+#include "runtime/base/exit_codes.h"
 #include "runtime/job/job.h"
 
 #include <algorithm>
@@ -22,9 +23,9 @@
 
 #include "runtime/bootstrap/spawn_request.h"
 #include "runtime/cell/cell_process.h"
-#include "runtime/cli/cell_plan.h"
-#include "runtime/cli/hosts.h"
-#include "runtime/cli/usage_error.h"
+#include "runtime/plan/cell_plan.h"
+#include "runtime/plan/hosts.h"
+#include "runtime/base/usage_error.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/pmi_socket.h"
 
@@ -73,23 +74,23 @@ std::uint64_t own_mappings()
       std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
 }
 
-std::vector<cli::Host> hosts_of(const SpawnProgram& program)
+std::vector<plan::Host> hosts_of(const SpawnProgram& program)
 {
   if (const std::string* file = bootstrap::find_attribute(program.attributes, host_file_attribute))
-    return cli::read_hostfile("the info key hostfile", *file);
-  std::vector<cli::Host> hosts;
+    return plan::read_hostfile("the info key hostfile", *file);
+  std::vector<plan::Host> hosts;
   if (const std::string* list = bootstrap::find_attribute(program.attributes, host_attribute)) {
-    hosts = cli::parse_host_list("the info key host", *list);
+    hosts = plan::parse_host_list("the info key host", *list);
     if (list->find(':') == std::string::npos) // names alone: as many as the run has slots for there
-      for (cli::Host& host : hosts)
+      for (plan::Host& host : hosts)
         host.slots = 0;
   }
   return hosts;
 }
 
-cli::Room::Wish wish_for(const SpawnProgram& program, unsigned context, const SpawnRequest& request)
+plan::Room::Wish wish_for(const SpawnProgram& program, unsigned context, const SpawnRequest& request)
 {
-  cli::Room::Wish wish{static_cast<unsigned>(program.ranks), context, hosts_of(program), false, std::nullopt};
+  plan::Room::Wish wish{static_cast<unsigned>(program.ranks), context, hosts_of(program), false, std::nullopt};
   if (const std::string* policy = bootstrap::find_attribute(request.attributes, map_by_attribute))
     wish.by_node = policy->starts_with("node");
   if (const std::string* each = bootstrap::find_attribute(request.attributes, per_node_attribute))
@@ -117,7 +118,7 @@ struct Job::Launch final : sim::Event {
   Job& job;
   Rank& parent;
   std::string name;
-  std::vector<cli::RankPlace> places;
+  std::vector<plan::RankPlace> places;
   std::vector<Start> starts; // by rank of the job
   std::vector<std::vector<unsigned>> cells;
   bool done = false;
@@ -133,14 +134,14 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
     return -error;
   };
   Launch& launch = *launches_.emplace_back(std::make_shared<Launch>(*this, parent));
-  std::vector<const ProgramPlan*> programs; // by rank
+  std::vector<const plan::ProgramPlan*> programs; // by rank
   const auto forget = [this, &launch, planned = spawned_programs_.size()] {
     spawned_programs_.resize(planned);
     std::erase_if(launches_, [&launch](const auto& each) { return each.get() == &launch; });
   };
   try {
     const SpawnRequest request = bootstrap::read_spawn_request(text);
-    std::vector<cli::Room::Wish> wishes;
+    std::vector<plan::Room::Wish> wishes;
     for (const auto& [key, value] : request.attributes)
       if (!is_known(key))
         warn(parent, fmt::format("MPI_Comm_spawn: attribute {} has no effect", key));
@@ -150,12 +151,12 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
           warn(parent, fmt::format("MPI_Comm_spawn: attribute {} has no effect", key));
       if (program.ranks < 1)
         throw std::invalid_argument(fmt::format("{}: expected at least one rank, got {}", program.name, program.ranks));
-      SpawnedProgram wanted{context_of(parent), program.argv, program.environment, program.folder};
+      plan::SpawnedProgram wanted{context_of(parent), program.argv, program.environment, program.folder};
       if (wanted.argv.empty())
         wanted.argv.push_back(program.name);
       if (const std::string* folder = bootstrap::find_attribute(program.attributes, wdir_attribute))
         wanted.folder = *folder;
-      ProgramPlan& plan = spawned_programs_.emplace_back(plan_.plan_spawned(wanted));
+      plan::ProgramPlan& plan = spawned_programs_.emplace_back(plan_.plan_spawned(wanted));
       auto command = std::find(commands_.begin(), commands_.end(), wanted.argv);
       if (command == commands_.end())
         command = commands_.insert(commands_.end(), wanted.argv);
@@ -172,7 +173,7 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
     if (cells_) {
       launch.cells = late_cells(launch.places, programs);
       if (const std::string why = shortage_for_cells(launch.cells, programs); !why.empty()) {
-        for (const cli::RankPlace& place : launch.places)
+        for (const plan::RankPlace& place : launch.places)
           room_.give(place);
         throw NoRoom(why);
       }
@@ -180,7 +181,7 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
   } catch (const NoRoom& error) {
     forget();
     return refuse(ENOMEM, error.what());
-  } catch (const cli::UsageError& error) {
+  } catch (const UsageError& error) {
     forget();
     return refuse(ENOSPC, error.what());
   } catch (const std::exception& error) { // loader::Refusal among them
@@ -188,7 +189,7 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
     return refuse(EINVAL, error.what());
   }
   std::set<std::uint32_t> nodes;
-  for (const cli::RankPlace& place : launch.places)
+  for (const plan::RankPlace& place : launch.places)
     nodes.insert(place.node);
   launch.name = fmt::format("{}.{}", job_name, ++spawned_jobs_ + 1);
   timeline_.schedule_in(launch, bootstrap::spawn_time(nodes.size()));
@@ -203,10 +204,10 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
 }
 
 // What one process, or this machine, cannot take.
-void Job::check_room_for(std::span<const ProgramPlan* const> programs)
+void Job::check_room_for(std::span<const plan::ProgramPlan* const> programs)
 {
   if (!cells_)
-    for (const ProgramPlan* program : programs)
+    for (const plan::ProgramPlan* program : programs)
       if (program->program.fixed_address() || program->same_addresses)
         throw NoRoom(fmt::format(
             "program {} {}, so each of its ranks needs a process (cell) of its own, and this run has none. Next step: "
@@ -227,7 +228,7 @@ void Job::check_room_for(std::span<const ProgramPlan* const> programs)
 
 // The same for cells that are to be forked; empty: nothing is short.
 std::string Job::shortage_for_cells(const std::vector<std::vector<unsigned>>& cells,
-                                    std::span<const ProgramPlan* const> programs) const
+                                    std::span<const plan::ProgramPlan* const> programs) const
 {
   if (cells.size() > cells_->late_left())
     return fmt::format(
@@ -235,7 +236,7 @@ std::string Job::shortage_for_cells(const std::vector<std::vector<unsigned>>& ce
         "fewer at a time, or programs linked without -no-pie, which share them",
         cells_->late_left(), cells.size());
   for (const std::vector<unsigned>& numbers : cells) {
-    std::vector<const ProgramPlan*> of_cell;
+    std::vector<const plan::ProgramPlan*> of_cell;
     for (const unsigned number : numbers)
       of_cell.push_back(programs[number]);
     if (std::string shortage = plan_.find_shortage(of_cell, 0); !shortage.empty())
@@ -269,7 +270,7 @@ void Job::launch(Launch& launch)
         --running_;
       }
     fail(
-        cli::exit_code::failure, "a job could not be started",
+        exit_code::failure, "a job could not be started",
         fmt::format("{}: MPI_Comm_spawn: a job could not be started: {}. Next step: see that this machine has room for "
                     "more processes and descriptors (`umwelt doctor`)",
                     launch.parent.title(), error.what()));
@@ -280,22 +281,22 @@ void Job::launch(Launch& launch)
 }
 
 // Which ranks of a job, by number, go into which new cell.
-std::vector<std::vector<unsigned>> Job::late_cells(std::span<const cli::RankPlace> places,
-                                                   std::span<const ProgramPlan* const> programs) const
+std::vector<std::vector<unsigned>> Job::late_cells(std::span<const plan::RankPlace> places,
+                                                   std::span<const plan::ProgramPlan* const> programs) const
 {
-  std::vector<cli::CellProgram> kinds;
-  std::vector<cli::CellRank> ranks;
+  std::vector<plan::CellProgram> kinds;
+  std::vector<plan::CellRank> ranks;
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    const ProgramPlan& program = *programs[i];
+    const plan::ProgramPlan& program = *programs[i];
     kinds.push_back({program.program.path, program.program.fixed_address() ? "is not position-independent (ET_EXEC)"
                                            : program.same_addresses ? "is to have the same addresses in all ranks"
                                                                     : ""});
     ranks.push_back({static_cast<unsigned>(i), places[i].node});
   }
-  cli::CellWishes wishes = plan_.options.cells;
+  plan::CellWishes wishes = plan_.options.cells;
   wishes.cells.reset();
   std::vector<std::vector<unsigned>> cells =
-      cli::plan_cells(wishes, plan_.options.jobs, ranks, kinds, cli::most_ranks_of_cell).cells;
+      plan::plan_cells(wishes, plan_.options.jobs, ranks, kinds, plan::most_ranks_of_cell).cells;
   if (cells.empty()) { // they have room in one process
     cells.emplace_back(programs.size());
     std::iota(cells.front().begin(), cells.front().end(), 0U);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/cli/usage_error.h"
+#include "runtime/base/usage_error.h"
 #include "runtime/job/output_relay.h"
 
 namespace umwelt::job
@@ -43,7 +43,7 @@ void write_all(int fd, const std::string& text)
 }
 
 // DIR/JOB/rank.03/stdout, as Open MPI names them: the rank padded to the width of the highest.
-int open_file(const cli::OutputFiles& output, unsigned job, int rank, int ranks, const std::string& label)
+int open_file(const plan::OutputFiles& output, unsigned job, int rank, int ranks, const std::string& label)
 {
   const auto width = fmt::format("{}", ranks - 1).size();
   fs::path folder = output.directory;
@@ -55,14 +55,14 @@ int open_file(const cli::OutputFiles& output, unsigned job, int rank, int ranks,
   const fs::path path = folder / label;
   const int fd = error ? -1 : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0)
-    throw cli::UsageError("--output-filename " + output.directory, "a folder where files can be made",
+    throw UsageError("--output-filename " + output.directory, "a folder where files can be made",
                           error ? error.message() : path.string() + ": " + std::strerror(errno), "name another folder");
   return fd;
 }
 
 } // namespace
 
-StandardOutput::StandardOutput(const cli::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks)
+StandardOutput::StandardOutput(const plan::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks)
     : relay_(relay), tag_(options.tag_output), timestamp_(options.timestamp_output), job_(job), rank_(rank)
 {
   const bool files = !options.output.directory.empty();

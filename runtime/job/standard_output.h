@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "runtime/cli/options.h"
+#include "runtime/plan/options.h"
 
 namespace umwelt::job
 {
@@ -18,9 +18,9 @@ class OutputRelay;
 class StandardOutput
 {
 public:
-  // Throws cli::UsageError if a file cannot be made. `rank` of `ranks` of a job; the program's descriptors are descriptors().
+  // Throws UsageError if a file cannot be made. `rank` of `ranks` of a job; the program's descriptors are descriptors().
   // What is collected is passed on by `relay`, which outlives it.
-  StandardOutput(const cli::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks);
+  StandardOutput(const plan::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks);
   ~StandardOutput();
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "runtime/sysv/posix_queues.h"
 #include "runtime/sysv/queues.h"
 #include "runtime/sysv/segments.h"

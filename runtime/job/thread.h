@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "runtime/engine/core.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/idleness.h"

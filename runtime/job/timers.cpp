@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <limits>
 
-#include "preload/gate/time_units.h"
+#include "preload/abi/time_units.h"
 
 namespace umwelt::job
 {

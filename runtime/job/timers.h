@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 
 namespace umwelt::job
 {

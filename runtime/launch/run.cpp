@@ -12,14 +12,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/base/environment.h"
+#include "runtime/base/usage_error.h"
 #include "loader/private_folder.h"
 #include "platforms/platform.h"
-#include "runtime/cli/cell_plan.h"
-#include "runtime/cli/exit_codes.h"
-#include "runtime/cli/openmpi.h"
-#include "runtime/cli/placement.h"
-#include "runtime/cli/preflight.h"
+#include "runtime/plan/cell_plan.h"
+#include "runtime/base/exit_codes.h"
+#include "runtime/plan/openmpi.h"
+#include "runtime/plan/placement.h"
+#include "runtime/plan/preflight.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/gate/dispatch.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/job.h"
 #include "runtime/launch/conductor.h"
@@ -46,25 +49,25 @@ namespace
 
 constexpr const char* library_path = "LD_LIBRARY_PATH";
 
-void note(const cli::RunOptions& options, const std::string& text)
+void note(const plan::RunOptions& options, const std::string& text)
 {
   if (options.verbosity >= 0)
     fmt::print(stderr, "umwelt: {}\n", text);
 }
 
 // Two programs of one run may give the same advice; a user needs it once.
-void print_notes(const cli::RunOptions& options, const std::vector<std::string>& notes)
+void print_notes(const plan::RunOptions& options, const std::vector<std::string>& notes)
 {
   for (const std::string& text : notes)
     note(options, text);
 }
 
-std::string working_folder(const cli::AppContext& program)
+std::string working_folder(const plan::AppContext& program)
 {
   const fs::path folder = program.directory.empty() ? fs::current_path() : fs::absolute(program.directory);
   std::error_code error;
   if (!fs::is_directory(folder, error))
-    throw cli::UsageError("-wdir " + program.directory, "a folder", error ? error.message() : "something else",
+    throw UsageError("-wdir " + program.directory, "a folder", error ? error.message() : "something else",
                           "create it or name another");
   return folder.lexically_normal();
 }
@@ -88,7 +91,7 @@ std::vector<std::string> sonames(const loader::Program& program)
 }
 
 // The environment of a program as far as it does not depend on what that is.
-job::Environment base_environment(const cli::AppContext& program, const Installation& installation)
+job::Environment base_environment(const plan::AppContext& program, const Installation& installation)
 {
   job::Environment environment;
   for (char** entry = environ; *entry != nullptr; ++entry)
@@ -109,7 +112,7 @@ fs::path open_mpi_of(const std::vector<loader::Library>& libraries)
 }
 
 // What the program's MPI library is to be told.
-void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, std::size_t index,
+void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, std::size_t index,
                       const Installation& installation, std::vector<std::string>& notes)
 {
   const std::vector<std::string> needed = sonames(plan.program);
@@ -123,10 +126,10 @@ void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, st
                                       "network of its own. Next step: build the program with oshcc of Sandia OpenSHMEM "
                                       "(runtime/portals/OPENSHMEM.md)",
                                       plan.program.path, *oshmem));
-  const std::vector<cli::Setting> mca = cli::mca_of_program(options, index);
-  if (cli::is_open_mpi(needed)) {
-    const cli::OpenMpiSetup setup = cli::set_up_open_mpi(
-        {mca, cli::process_environment, options.programs[index].exports, mpi, installation.components});
+  const std::vector<plan::Setting> mca = plan::mca_of_program(options, index);
+  if (plan::is_open_mpi(needed)) {
+    const plan::OpenMpiSetup setup = plan::set_up_open_mpi(
+        {mca, process_environment, options.programs[index].exports, mpi, installation.components});
     for (const auto& [name, value] : setup.variables)
       job::set_variable(plan.environment, name, value);
     notes.insert(notes.end(), setup.notes.begin(), setup.notes.end());
@@ -141,8 +144,8 @@ void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, st
                                            plan.environment, plan.folder));
   if (!mpi.empty())
     for (const auto& [name, value] :
-         cli::set_up_open_mpi(
-             {mca, cli::process_environment, options.programs[index].exports, mpi, installation.components})
+         plan::set_up_open_mpi(
+             {mca, process_environment, options.programs[index].exports, mpi, installation.components})
              .variables)
       job::set_variable(plan.environment, name, value);
   else
@@ -150,11 +153,11 @@ void add_mpi_settings(job::ProgramPlan& plan, const cli::RunOptions& options, st
       job::set_variable(plan.environment, "OMPI_MCA_" + key, value);
 }
 
-job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index, const Installation& installation,
+plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t index, const Installation& installation,
                               std::vector<std::string>& notes)
 {
-  const cli::AppContext& program = options.programs[index];
-  job::ProgramPlan plan;
+  const plan::AppContext& program = options.programs[index];
+  plan::ProgramPlan plan;
   plan.folder = working_folder(program);
   plan.environment = base_environment(program, installation);
   plan.program = loader::find_program(program.argv, plan.environment, plan.folder, installation.programs);
@@ -164,10 +167,10 @@ job::ProgramPlan plan_program(const cli::RunOptions& options, std::size_t index,
 }
 
 // The program that a wrapper has come to execute.
-job::ProgramPlan plan_execution(const cli::RunOptions& options, std::size_t index, const Execution& execution,
+plan::ProgramPlan plan_execution(const plan::RunOptions& options, std::size_t index, const Execution& execution,
                                 const Installation& installation, std::vector<std::string>& notes)
 {
-  job::ProgramPlan plan;
+  plan::ProgramPlan plan;
   plan.folder = execution.folder;
   plan.same_addresses = options.same_addresses || execution.same_addresses;
   plan.environment = execution.environment;
@@ -180,7 +183,7 @@ job::ProgramPlan plan_execution(const cli::RunOptions& options, std::size_t inde
 }
 
 // Ranks that execute the same in the same environment share a plan.
-void plan_executions(job::Plan& plan, std::span<const Execution> executions, const Installation& installation,
+void plan_executions(plan::Plan& plan, std::span<const Execution> executions, const Installation& installation,
                      std::vector<std::string>& notes)
 {
   struct Known {
@@ -210,7 +213,7 @@ void plan_executions(job::Plan& plan, std::span<const Execution> executions, con
 }
 
 // One for each application context, but for those whose ranks have wrappers.
-void plan_programs(job::Plan& plan, std::span<const Execution> executions, const Installation& installation,
+void plan_programs(plan::Plan& plan, std::span<const Execution> executions, const Installation& installation,
                    std::vector<std::string>& notes)
 {
   std::vector<bool> wrapped(plan.options.programs.size());
@@ -222,53 +225,53 @@ void plan_programs(job::Plan& plan, std::span<const Execution> executions, const
     if (!wrapped[i])
       plan.programs.push_back(plan_program(plan.options, i, installation, notes));
   }
-  for (const cli::RankPlace& place : plan.placement.ranks)
+  for (const plan::RankPlace& place : plan.placement.ranks)
     plan.program_of_rank.push_back(program_of_context[place.program]);
   plan.in_wrapper.resize(plan.placement.ranks.size());
   plan_executions(plan, executions, installation, notes);
 }
 
 // -v: what was decided from the options.
-void describe(const cli::RunOptions& options, const job::Plan& plan)
+void describe(const plan::RunOptions& options, const plan::Plan& plan)
 {
   note(options, fmt::format("platform {}: {} nodes of {} cores; model {}; shim {}", plan.platform->name(),
                             plan.platform->node_count(), plan.platform->node(0).cores, options.model, plan.shim));
-  for (const job::ProgramPlan& program : plan.programs) {
+  for (const plan::ProgramPlan& program : plan.programs) {
     note(options, fmt::format("program {} in {}, {} libraries", program.program.path, program.folder,
                               program.program.libraries.size()));
     for (const std::string& entry : program.environment)
       if (entry.starts_with("OMPI_MCA_"))
         note(options, fmt::format("  {}", entry));
   }
-  fmt::print(stderr, "{}", cli::placement_map(plan.placement));
+  fmt::print(stderr, "{}", plan::placement_map(plan.placement));
 }
 
-cli::ProgramSize size_of(const job::ProgramPlan& program)
+plan::ProgramSize size_of(const plan::ProgramPlan& program)
 {
   const std::vector<std::string> needed = sonames(program.program);
-  return {needed.size(), cli::is_open_mpi(needed)};
+  return {needed.size(), plan::is_open_mpi(needed)};
 }
 
-std::vector<cli::ProgramSize> program_sizes(const job::Plan& plan)
+std::vector<plan::ProgramSize> program_sizes(const plan::Plan& plan)
 {
-  std::vector<cli::ProgramSize> programs;
-  for (const job::ProgramPlan& program : plan.programs)
+  std::vector<plan::ProgramSize> programs;
+  for (const plan::ProgramPlan& program : plan.programs)
     programs.push_back(size_of(program));
   return programs;
 }
 
-cli::CellPlan plan_cells(const job::Plan& plan, const cli::MachineLimits& limits)
+plan::CellPlan plan_cells(const plan::Plan& plan, const plan::MachineLimits& limits)
 {
-  std::vector<cli::CellProgram> programs;
-  for (const job::ProgramPlan& program : plan.programs)
+  std::vector<plan::CellProgram> programs;
+  for (const plan::ProgramPlan& program : plan.programs)
     programs.push_back({program.program.path, program.program.fixed_address() ? "is not position-independent (ET_EXEC)"
                                               : program.same_addresses ? "is to have the same addresses in all ranks"
                                                                        : ""});
-  std::vector<cli::CellRank> ranks;
+  std::vector<plan::CellRank> ranks;
   for (std::size_t i = 0; i < plan.program_of_rank.size(); ++i)
     ranks.push_back({plan.program_of_rank[i], plan.placement.ranks[i].node});
-  return cli::plan_cells(plan.options.cells, plan.options.jobs, ranks, programs,
-                         cli::ranks_that_fit(program_sizes(plan), limits));
+  return plan::plan_cells(plan.options.cells, plan.options.jobs, ranks, programs,
+                         plan::ranks_that_fit(program_sizes(plan), limits));
 }
 
 // Open MPI passes on its parameters, and these are of one job.
@@ -279,18 +282,18 @@ bool belongs_to_one_job(const std::string& entry)
 }
 
 // A program that a rank starts (MPI_Comm_spawn).
-job::ProgramPlan plan_spawned(const cli::RunOptions& options, const job::SpawnedProgram& spawned,
+plan::ProgramPlan plan_spawned(const plan::RunOptions& options, const plan::SpawnedProgram& spawned,
                               const Installation& installation)
 {
   std::vector<std::string> unsaid; // the first job has said them
-  cli::AppContext program = options.programs[spawned.context];
+  plan::AppContext program = options.programs[spawned.context];
   program.directory = spawned.folder;
-  job::ProgramPlan plan;
+  plan::ProgramPlan plan;
   plan.folder = working_folder(program);
   plan.environment = base_environment(program, installation);
   plan.program = loader::find_program(spawned.argv, plan.environment, plan.folder, installation.programs);
   if (is_wrapper(plan.program))
-    throw cli::UsageError(spawned.argv.front(), "a program",
+    throw UsageError(spawned.argv.front(), "a program",
                           "a shell, or a tool that executes one (" + plan.program.path + ")",
                           "Start the program itself; set its environment with the info key env.");
   plan.same_addresses = options.same_addresses;
@@ -302,42 +305,42 @@ job::ProgramPlan plan_spawned(const cli::RunOptions& options, const job::Spawned
 }
 
 // What is short on this machine for more ranks.
-std::string shortage_for(std::span<const job::ProgramPlan* const> program_of_rank, std::uint64_t maps)
+std::string shortage_for(std::span<const plan::ProgramPlan* const> program_of_rank, std::uint64_t maps)
 {
-  std::vector<cli::ProgramSize> sizes;
+  std::vector<plan::ProgramSize> sizes;
   std::vector<unsigned> programs;
-  for (const job::ProgramPlan* program : program_of_rank) {
+  for (const plan::ProgramPlan* program : program_of_rank) {
     programs.push_back(static_cast<unsigned>(sizes.size()));
     sizes.push_back(size_of(*program));
   }
-  cli::Needs needs = cli::estimate_needs(sizes, programs, {});
+  plan::Needs needs = plan::estimate_needs(sizes, programs, {});
   needs.maps += maps;
-  const std::vector<cli::Shortage> shortages = cli::find_shortages(needs, cli::read_machine_limits());
-  return shortages.empty() ? std::string() : cli::shortage_text(needs.ranks, shortages);
+  const std::vector<plan::Shortage> shortages = plan::find_shortages(needs, plan::read_machine_limits());
+  return shortages.empty() ? std::string() : plan::shortage_text(needs.ranks, shortages);
 }
 
 // Refuses what does not fit on this machine.
-void check_machine(job::Plan& plan, const cli::CellPlan& cells, const cli::MachineLimits& limits)
+void check_machine(plan::Plan& plan, const plan::CellPlan& cells, const plan::MachineLimits& limits)
 {
-  const cli::Needs needs = cli::estimate_needs(program_sizes(plan), plan.program_of_rank, cells);
-  const std::vector<cli::Shortage> shortages = cli::find_shortages(needs, limits);
+  const plan::Needs needs = plan::estimate_needs(program_sizes(plan), plan.program_of_rank, cells);
+  const std::vector<plan::Shortage> shortages = plan::find_shortages(needs, limits);
   if (!shortages.empty())
-    throw loader::Refusal(loader::Refusal::Kind::not_runnable, cli::shortage_text(needs.ranks, shortages));
+    throw loader::Refusal(loader::Refusal::Kind::not_runnable, plan::shortage_text(needs.ranks, shortages));
   plan.most_descriptors = limits.descriptors.value_or(~std::uint64_t{0});
-  plan.descriptors = cli::raise_descriptor_limit(needs.descriptors);
+  plan.descriptors = plan::raise_descriptor_limit(needs.descriptors);
   plan.own_descriptors = needs.descriptors_of_runtime;
 }
 
-std::unique_ptr<observe::Trace> open_trace(const job::Plan& plan)
+std::unique_ptr<observe::Trace> open_trace(const plan::Plan& plan)
 {
-  const cli::RunOptions& options = plan.options;
+  const plan::RunOptions& options = plan.options;
   observe::TraceWorld world;
   world.nodes = plan.placement.hostnames;
-  for (const cli::RankPlace& place : plan.placement.ranks)
+  for (const plan::RankPlace& place : plan.placement.ranks)
     world.rank_nodes.push_back(place.node);
   world.nid = [](std::uint32_t node) -> std::uint32_t { return portals::Process::nid_of(node); };
   if (!options.trace_ranks.empty() && options.trace_ranks.back() >= world.rank_nodes.size())
-    throw cli::UsageError("--trace-ranks", fmt::format("ranks below {}, the number of ranks", world.rank_nodes.size()),
+    throw UsageError("--trace-ranks", fmt::format("ranks below {}, the number of ranks", world.rank_nodes.size()),
                           fmt::format("{}", options.trace_ranks.back()), "Ranks are counted from 0.");
   return std::make_unique<observe::Trace>(
       observe::TraceOptions{options.trace, *options.trace_format, options.trace_ranks}, std::move(world),
@@ -349,22 +352,22 @@ std::unique_ptr<observe::Trace> open_trace(const job::Plan& plan)
 }
 
 // Opens what the user has asked to be written, before the start: the trace of `plan`, and the report (or null).
-std::unique_ptr<observe::ResultFile> open_results(job::Plan& plan)
+std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)
 {
-  const cli::RunOptions& options = plan.options;
+  const plan::RunOptions& options = plan.options;
   std::unique_ptr<observe::ResultFile> report;
   if (!options.report.empty())
     report = std::make_unique<observe::ResultFile>("--report", options.report);
   if (!options.trace.empty())
     plan.trace = open_trace(plan);
   if (report && plan.trace && report->same_file(plan.trace->file()))
-    throw cli::UsageError("--report " + options.report, "a file of its own", "that of --trace " + options.trace,
+    throw UsageError("--report " + options.report, "a file of its own", "that of --trace " + options.trace,
                           "Name another one.");
   return report;
 }
 
 // Writes what is left of report and trace. False: one of them is not whole, as has been said then.
-bool finish_results(const job::Plan& plan, observe::ResultFile* report, const observe::JobRecord& record,
+bool finish_results(const plan::Plan& plan, observe::ResultFile* report, const observe::JobRecord& record,
                     bool deterministic)
 {
   bool whole = true;
@@ -398,22 +401,22 @@ bool finish_results(const job::Plan& plan, observe::ResultFile* report, const ob
 namespace
 {
 
-bool needs_wrapper_run(const job::ProgramPlan& plan)
+bool needs_wrapper_run(const plan::ProgramPlan& plan)
 {
   return is_wrapper(plan.program);
 }
 
 // Of all ranks whose program is one; empty if there are none.
-Wrappers run_wrappers_of(const cli::RunOptions& options, std::span<const job::ProgramPlan> plans,
+Wrappers run_wrappers_of(const plan::RunOptions& options, std::span<const plan::ProgramPlan> plans,
                          const Installation& installation)
 {
   if (std::none_of(plans.begin(), plans.end(), needs_wrapper_run))
     return {};
-  const auto platform = platform::make_platform({options.platform, cli::nodes_wanted(options), 0});
-  const cli::Placement placement = cli::place_ranks(options, platform->name(), platform->nodes());
+  const auto platform = platform::make_platform({options.platform, plan::nodes_wanted(options), 0});
+  const plan::Placement placement = plan::place_ranks(options, platform->name(), platform->nodes());
   std::vector<WrapperStart> starts;
   for (std::size_t rank = 0; rank < placement.ranks.size(); ++rank) {
-    const job::ProgramPlan& plan = plans[placement.ranks[rank].program];
+    const plan::ProgramPlan& plan = plans[placement.ranks[rank].program];
     if (!needs_wrapper_run(plan))
       continue;
     starts.push_back({static_cast<unsigned>(rank), plan.program, plan.environment, plan.folder});
@@ -425,7 +428,7 @@ Wrappers run_wrappers_of(const cli::RunOptions& options, std::span<const job::Pr
 
 } // namespace
 
-int prepare(const cli::RunOptions& options, const std::vector<std::string>& arguments)
+int prepare(const plan::RunOptions& options, const std::vector<std::string>& arguments)
 {
   const Installation installation = find_installation();
   if (!fs::exists(installation.shim))
@@ -435,12 +438,12 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
     if (!path->empty())
       observe::ResultFile::check(option, *path); // before wrappers run
   std::vector<std::string> unsaid;               // the second start says them
-  std::vector<job::ProgramPlan> plans;
+  std::vector<plan::ProgramPlan> plans;
   for (std::size_t i = 0; i < options.programs.size(); ++i)
     plans.push_back(plan_program(options, i, installation, unsaid));
   const Wrappers wrappers = run_wrappers_of(options, plans, installation);
   if (wrappers.executions.empty() && std::any_of(plans.begin(), plans.end(), needs_wrapper_run)) {
-    if (wrappers.exit_code == cli::exit_code::ok)
+    if (wrappers.exit_code == exit_code::ok)
       note(options,
            "nothing to simulate: no wrapper (script, env and the like) executed a program that takes part in a job");
     return wrappers.exit_code;
@@ -452,7 +455,7 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
   setenv(library_path, job::variable(environment, library_path), 1);
   const std::vector<std::string>& first_argv =
       first_is_wrapped ? wrappers.executions.front().argv : plans.front().program.argv;
-  const bool fixed = options.cpu.kind == cli::CpuPolicy::Kind::none || options.cpu.kind == cli::CpuPolicy::Kind::fixed;
+  const bool fixed = options.cpu.kind == engine::CpuPolicy::Kind::none || options.cpu.kind == engine::CpuPolicy::Kind::fixed;
   const bool same_addresses =
       options.same_addresses || std::any_of(wrappers.executions.begin(), wrappers.executions.end(),
                                             [](const Execution& e) { return e.same_addresses; });
@@ -462,7 +465,7 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
 namespace
 {
 
-int run_job(cli::RunOptions options, const Wrappers& wrappers)
+int run_job(plan::RunOptions options, const Wrappers& wrappers)
 {
   const auto begin = std::chrono::steady_clock::now();
   const Installation installation = find_installation();
@@ -470,33 +473,33 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers)
   if (options.keep_temps)
     note(options, fmt::format("temporary files are kept in {}", folder.path()));
 
-  job::Plan plan;
+  plan::Plan plan;
   std::vector<std::string> notes = options.notes;
   plan.shim = installation.shim;
   plan.options = options;
-  plan.platform = platform::make_platform({options.platform, cli::nodes_wanted(options), 0});
-  plan.placement = cli::place_ranks(options, plan.platform->name(), plan.platform->nodes());
+  plan.platform = platform::make_platform({options.platform, plan::nodes_wanted(options), 0});
+  plan.placement = plan::place_ranks(options, plan.platform->name(), plan.platform->nodes());
   plan_programs(plan, wrappers.executions, installation, notes);
-  const cli::MachineLimits limits = cli::read_machine_limits();
-  cli::CellPlan cells = plan_cells(plan, limits);
+  const plan::MachineLimits limits = plan::read_machine_limits();
+  plan::CellPlan cells = plan_cells(plan, limits);
   notes.insert(notes.end(), cells.notes.begin(), cells.notes.end());
   check_machine(plan, cells, limits);
   plan.cells = std::move(cells.cells);
-  plan.plan_spawned = [&options, &installation](const job::SpawnedProgram& spawned) {
+  plan.plan_spawned = [&options, &installation](const plan::SpawnedProgram& spawned) {
     return plan_spawned(options, spawned, installation);
   };
   plan.find_shortage = shortage_for;
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)
-    fmt::print(stderr, "{}", cli::placement_map(plan.placement));
+    fmt::print(stderr, "{}", plan::placement_map(plan.placement));
   print_notes(options, notes);
   const std::unique_ptr<observe::ResultFile> report = open_results(plan);
 
   int exit_code = 0;
   std::vector<int> statuses; // of the ranks with wrappers
   run_in_conductor([&] {
-    job::Job job(plan, folder);
+    job::Job job(plan, gate::server(), folder);
     job::Outcome outcome;
     {
       const world::Signals signals(job.carrier());
@@ -511,7 +514,7 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers)
     if (options.verbosity >= 0)
       fmt::print(stderr, "{}", observe::summary(record));
     const bool whole = finish_results(plan, report.get(), record, !job.cpu().measured());
-    exit_code = whole || outcome.exit_code != cli::exit_code::ok ? outcome.exit_code : cli::exit_code::failure;
+    exit_code = whole || outcome.exit_code != exit_code::ok ? outcome.exit_code : exit_code::failure;
     for (const Execution& execution : wrappers.executions) {
       const observe::RankRecord& rank = record.ranks[execution.rank];
       statuses.push_back(rank.signal != 0 ? rank.signal : rank.exit_status << 8);
@@ -519,29 +522,29 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers)
   });
   if (wrappers.executions.empty())
     return exit_code;
-  const int code = finish(wrappers, statuses, exit_code != cli::exit_code::ok);
-  return exit_code != cli::exit_code::ok ? exit_code : code;
+  const int code = finish(wrappers, statuses, exit_code != exit_code::ok);
+  return exit_code != exit_code::ok ? exit_code : code;
 }
 
 } // namespace
 
-void run(cli::RunOptions options, const Wrappers& wrappers)
+void run(plan::RunOptions options, const Wrappers& wrappers)
 {
   engine::adopt_runtime_thread_pointer();
-  int exit_code = cli::exit_code::failure;
+  int exit_code = exit_code::failure;
   bool done = false;
   try {
     exit_code = run_job(std::move(options), wrappers);
     done = true;
-  } catch (const cli::UsageError& error) {
+  } catch (const UsageError& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
-    exit_code = cli::exit_code::usage;
+    exit_code = exit_code::usage;
   } catch (const loader::Refusal& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
-    exit_code = error.kind() == loader::Refusal::Kind::not_found ? cli::exit_code::not_found : cli::exit_code::refused;
+    exit_code = error.kind() == loader::Refusal::Kind::not_found ? exit_code::not_found : exit_code::refused;
   } catch (const std::invalid_argument& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
-    exit_code = cli::exit_code::usage;
+    exit_code = exit_code::usage;
   } catch (const std::exception& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());
   }

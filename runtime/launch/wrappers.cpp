@@ -35,8 +35,8 @@ extern "C" {
 #include <sys/pidfd.h> // glibc 2.36 forgets to say so
 }
 
-#include "preload/wrapper/protocol.h"
-#include "runtime/cli/exit_codes.h"
+#include "preload/abi/wrapper_protocol.h"
+#include "runtime/base/exit_codes.h"
 #include "runtime/job/environment.h"
 
 namespace umwelt::launch
@@ -76,7 +76,7 @@ bool is_tool(const loader::Program& program)
 
 int exit_code_of(int status)
 {
-  return WIFSIGNALED(status) ? cli::exit_code::signalled + WTERMSIG(status) : WEXITSTATUS(status);
+  return WIFSIGNALED(status) ? exit_code::signalled + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 bool same_file(int a, int b)
@@ -458,9 +458,9 @@ private:
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != umwelt || chdir(wrapper.folder.c_str()) != 0 || (wrapper.rank != 0 && dup2(null_.get(), 0) < 0))
-        _exit(cli::exit_code::failure);
+        _exit(exit_code::failure);
       execve(wrapper.program.path.c_str(), argv.data(), envp.data());
-      _exit(cli::exit_code::refused);
+      _exit(exit_code::refused);
     }
     ranks_[index].pid = child;
     ranks_[index].process = Descriptor(pidfd_open(child, 0)); // close-on-exec
@@ -563,7 +563,7 @@ private:
         stderr,
         "umwelt: --timeout: {} s are over, and the wrappers of these ranks have not executed a program yet: {}\n",
         seconds, ranks);
-    return cli::exit_code::timeout;
+    return exit_code::timeout;
   }
 
   [[noreturn]] void refuse_partial() const
@@ -670,7 +670,7 @@ int finish(const Wrappers& wrappers, std::span<const int> statuses, bool failed)
   }
   constexpr auto patience = std::chrono::seconds(1);
   const auto deadline = Clock::now() + patience;
-  int exit_code = cli::exit_code::ok;
+  int exit_code = exit_code::ok;
   for (const Execution& execution : wrappers.executions) {
     int status = 0;
     while (failed && waitpid(execution.wrapper, &status, WNOHANG) == 0) {
@@ -678,7 +678,7 @@ int finish(const Wrappers& wrappers, std::span<const int> statuses, bool failed)
         signal_marked(wrappers.mark, SIGKILL);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (!failed && waitpid(execution.wrapper, &status, 0) == execution.wrapper && exit_code == cli::exit_code::ok)
+    if (!failed && waitpid(execution.wrapper, &status, 0) == execution.wrapper && exit_code == exit_code::ok)
       exit_code = exit_code_of(status);
   }
   while (failed &&

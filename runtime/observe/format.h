@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::observe
 {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::observe
 {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::observe
 {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "preload/include/portals4.h"
+#include "preload/abi/portals4.h"
 
 namespace umwelt::portals::atomics
 {

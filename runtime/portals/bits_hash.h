@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "preload/include/portals4.h"
+#include "preload/abi/portals4.h"
 
 namespace umwelt::portals
 {

@@ -16,14 +16,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/pool.h"
+#include "runtime/base/timeline.h"
 #include "net_models/model.h"
 #include "runtime/portals/host.h"
 #include "runtime/portals/host_writes.h"
 #include "runtime/portals/initiator.h"
 #include "runtime/portals/message.h"
 #include "runtime/portals/observer.h"
-#include "runtime/portals/pool.h"
+#include "runtime/portals/buffer_pool.h"
 #include "runtime/portals/target.h"
 #include "runtime/portals/triggered.h"
 #include "runtime/portals/unexpected.h"
@@ -74,7 +75,7 @@ public:
   [[nodiscard]] Initiator& initiator() { return initiator_; }
   [[nodiscard]] Target& target() { return target_; }
   [[nodiscard]] Triggers& triggers() { return triggers_; }
-  [[nodiscard]] Pool<UnexpectedHeader>& headers() { return headers_; }
+  [[nodiscard]] sim::Pool<UnexpectedHeader>& headers() { return headers_; }
   [[nodiscard]] BufferPool& buffers() { return buffers_; }
 
   void attach(Process& process);
@@ -128,10 +129,10 @@ private:
   std::vector<Node> nodes_;
   std::vector<InterfaceSlot> interfaces_;
   std::vector<std::uint32_t> free_interfaces_;
-  Pool<Message> messages_;
-  Pool<EventWrite> event_writes_;
-  Pool<CounterWrite> counter_writes_;
-  Pool<UnexpectedHeader> headers_;
+  sim::Pool<Message> messages_;
+  sim::Pool<EventWrite> event_writes_;
+  sim::Pool<CounterWrite> counter_writes_;
+  sim::Pool<UnexpectedHeader> headers_;
   BufferPool buffers_;
   Initiator initiator_;
   Target target_;

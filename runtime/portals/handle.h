@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "preload/include/portals4.h"
+#include "preload/abi/portals4.h"
 
 namespace umwelt::portals
 {

@@ -3,8 +3,8 @@
 // block; a unit test answers by stepping the timeline.
 #pragma once
 
-#include "net_models/core/time.h"
-#include "preload/include/portals4.h"
+#include "runtime/base/time.h"
+#include "preload/abi/portals4.h"
 
 namespace umwelt::portals
 {

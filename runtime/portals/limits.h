@@ -2,7 +2,7 @@
 // Limits of a network interface (Portals 4.3, 3.6).
 #pragma once
 
-#include "preload/include/portals4.h"
+#include "preload/abi/portals4.h"
 
 namespace umwelt::portals
 {

@@ -2,7 +2,7 @@
 // Appending, unlinking and searching: what list entries do with unexpected headers (Portals 4.3, 3.11 and 3.12).
 #pragma once
 
-#include "preload/include/portals4.h"
+#include "preload/abi/portals4.h"
 
 namespace umwelt::portals
 {

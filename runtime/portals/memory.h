@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 
 namespace umwelt::portals
 {

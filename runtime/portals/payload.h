@@ -7,7 +7,7 @@
 #include <new>
 
 #include "runtime/portals/memory.h"
-#include "runtime/portals/pool.h"
+#include "runtime/portals/buffer_pool.h"
 
 namespace umwelt::portals
 {

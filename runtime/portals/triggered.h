@@ -7,7 +7,7 @@
 
 #include "runtime/portals/message.h"
 #include "runtime/portals/ni_ref.h"
-#include "runtime/portals/pool.h"
+#include "runtime/base/pool.h"
 
 namespace umwelt::portals
 {
@@ -50,7 +50,7 @@ private:
   void execute(const TriggeredOp& op);
 
   Fabric& fabric_;
-  Pool<TriggeredOp> pool_;
+  sim::Pool<TriggeredOp> pool_;
   TriggeredOp* ready_first_ = nullptr;
   TriggeredOp* ready_last_ = nullptr;
   bool draining_ = false; // operations trigger others: a loop instead of recursion

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "net_models/model.h"
-#include "preload/gate/address.h"
+#include "preload/abi/address.h"
 
 namespace umwelt::sockets
 {

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "preload/gate/datagram.h"
+#include "preload/abi/datagram.h"
 
 namespace umwelt::sockets
 {

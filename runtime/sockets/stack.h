@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "net_models/model.h"
 #include "runtime/sockets/address.h"
 

@@ -10,7 +10,7 @@
 
 #include <sys/sem.h>
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 #include "runtime/sysv/table.h"
 #include "runtime/sysv/waiting.h"
 

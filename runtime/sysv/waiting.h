@@ -2,7 +2,7 @@
 // How a system call of System V IPC blocks its caller.
 #pragma once
 
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::sysv
 {

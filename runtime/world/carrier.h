@@ -14,7 +14,7 @@
 #include <ucontext.h>
 
 #include "loader/linker.h"
-#include "preload/gate/gate.h"
+#include "preload/abi/gate.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/world/cpu.h"

@@ -21,10 +21,10 @@ constexpr std::int64_t uptime_origin_ns = 86'400LL * 1'000'000'000LL;
 
 } // namespace
 
-Cpu::Cpu(const cli::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch)
+Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch)
     : policy_(policy), threshold_(threshold), first_touch_(first_touch)
 {
-  using Kind = cli::CpuPolicy::Kind;
+  using Kind = engine::CpuPolicy::Kind;
   if (policy.kind == Kind::measured || policy.kind == Kind::scaled)
     meter_.emplace();
   timespec now{};
@@ -34,7 +34,7 @@ Cpu::Cpu(const cli::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime firs
 
 sim::SimTime Cpu::charge(sim::SimTime measured, bool looked) const
 {
-  using Kind = cli::CpuPolicy::Kind;
+  using Kind = engine::CpuPolicy::Kind;
   if (!meter_)
     return policy_.kind == Kind::fixed ? policy_.fixed : 0;
   if (measured < threshold_ && !looked)
@@ -48,7 +48,7 @@ void Cpu::set_up(umw_clock& clock) const
   clock.realtime_origin_ns = realtime_origin_ns_;
   clock.uptime_origin_ns = uptime_origin_ns;
   if (meter_) {
-    clock.ps_per_tick = meter_->ps_per_tick() * (policy_.kind == cli::CpuPolicy::Kind::scaled ? policy_.scale : 1.0);
+    clock.ps_per_tick = meter_->ps_per_tick() * (policy_.kind == engine::CpuPolicy::Kind::scaled ? policy_.scale : 1.0);
     clock.settle_ticks = meter_->correction_ticks();
   } else {
     clock.ps_per_tick = 0;

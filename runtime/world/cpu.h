@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "preload/gate/gate.h"
-#include "runtime/cli/options.h"
+#include "preload/abi/gate.h"
+#include "runtime/engine/cpu_policy.h"
 #include "runtime/engine/burst_meter.h"
 
 namespace umwelt::world
@@ -15,7 +15,7 @@ namespace umwelt::world
 class Cpu
 {
 public:
-  Cpu(const cli::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch);
+  Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch);
 
   // CPU time of a burst of the calling thread that began at `begin` ticks and ends now; 0 if bursts are not measured.
   sim::SimTime measure(std::uint64_t begin) { return meter_ ? meter_->measure(begin) : 0; }
@@ -42,7 +42,7 @@ public:
   [[nodiscard]] sim::SimTime first_touch() const { return measured() ? first_touch_ : 0; }
 
 private:
-  cli::CpuPolicy policy_;
+  engine::CpuPolicy policy_;
   sim::SimTime threshold_;
   sim::SimTime first_touch_;
   std::optional<engine::BurstMeter> meter_;

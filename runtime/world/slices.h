@@ -28,7 +28,7 @@
 #include <ucontext.h>
 
 #include "loader/elf_file.h"
-#include "net_models/core/time.h"
+#include "runtime/base/time.h"
 #include "runtime/world/breakpoints.h"
 #include "runtime/world/time_stamps.h"
 

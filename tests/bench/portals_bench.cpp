@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "net_models/core/ring.h"
-#include "net_models/core/timeline.h"
+#include "runtime/base/ring.h"
+#include "runtime/base/timeline.h"
 #include "runtime/portals/api.h"
 #include "runtime/portals/fabric.h"
 #include "runtime/portals/process.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "net_models/calibration/replay.h"
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

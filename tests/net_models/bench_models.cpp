@@ -6,9 +6,9 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 
-#include "net_models/core/timeline.h"
+#include "runtime/base/timeline.h"
 #include "net_models/model.h"
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
 #include "platforms/simgrid.h"
 

@@ -3,40 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include "net_models/catalogue.h"
 #include "net_models/core/host_writes.h"
 #include "net_models/core/pipe.h"
-#include "net_models/core/pool.h"
-#include "net_models/core/ring.h"
 
 namespace umwelt
 {
 namespace
 {
 
-TEST(Ring, KeepsOrderWhileItGrowsAndWraps)
+TEST(Catalogue, SaysWhatEveryParameterMeans)
 {
-  sim::Ring<int> ring;
-  int in = 0;
-  int out = 0;
-  for (int round = 0; round < 100; ++round) {
-    for (int i = 0; i < round % 13; ++i)
-      ring.push(in++);
-    while (ring.size() > 5)
-      EXPECT_EQ(ring.pop(), out++);
-  }
-  while (!ring.empty())
-    EXPECT_EQ(ring.pop(), out++);
-  EXPECT_EQ(in, out);
-}
-
-TEST(Pool, GivesBackWhatWasGiven)
-{
-  sim::Pool<int> pool;
-  int& first = pool.take();
-  EXPECT_EQ(pool.in_use(), 1U);
-  pool.give(first);
-  EXPECT_EQ(pool.in_use(), 0U);
-  EXPECT_EQ(&pool.take(), &first);
+  for (const net::ModelEntry& model : net::models())
+    for (const ParameterInfo& info : model.parameters) {
+      EXPECT_FALSE(info.help.empty()) << model.name << ' ' << info.key;
+      EXPECT_EQ(info.standard.find(','), std::string::npos);
+    }
 }
 
 TEST(Pipe, LongMessagesFollowEachOther)

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "net_models/node/memory.h"
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "net_models/model.h"
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
 
 namespace umwelt::net

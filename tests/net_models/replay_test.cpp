@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

@@ -13,7 +13,7 @@
   }
 #define UMW_REFUSED(name) UMW_LOCAL(name, , , )
 #ifdef STUB_OF_PMIX
-#include "preload/tables/pmix.def"
+#include "preload/abi/tables/pmix.def"
 #else
-#include "preload/tables/pmi.def"
+#include "preload/abi/tables/pmi.def"
 #endif

@@ -116,11 +116,11 @@ template <std::uint32_t operation> struct Row;
     /* With "TYPE ARGUMENT", "CALL.ARGUMENT" and the member of every argument. */                                      \
     template <class Visit> static void each([[maybe_unused]] Visit visit) { UMW_EACH(VISIT, __VA_ARGS__) }             \
   };
-#define UMW_CALL(result_type, name, version, level, note, ...) ROW(name, result, __VA_ARGS__)
-#define UMW_CALL_VOID(name, version, level, note, ...) ROW(name, unused, __VA_ARGS__)
-#define UMW_SERVICE(result_type, name, note, ...) ROW(name, result, __VA_ARGS__)
-#include "preload/tables/portals.def"
-#include "preload/tables/services.def"
+#define UMW_CALL(result_type, name, kind, version, level, note, ...) ROW(name, result, __VA_ARGS__)
+#define UMW_CALL_VOID(name, kind, version, level, note, ...) ROW(name, unused, __VA_ARGS__)
+#define UMW_SERVICE(result_type, name, kind, note, ...) ROW(name, result, __VA_ARGS__)
+#include "preload/abi/tables/portals.def"
+#include "preload/abi/tables/services.def"
 #undef UMW_CALL
 #undef UMW_CALL_VOID
 #undef UMW_SERVICE

@@ -74,7 +74,7 @@ TEST(CoverageTables, ForgetNoTable)
   for (const auto& entry : std::filesystem::directory_iterator(UMWELT_TABLES)) {
     const std::string name = entry.path().filename().string();
     if (name.ends_with(".def") && name != "services.def") {
-      EXPECT_THAT(all.str(), HasSubstr("preload/tables/" + name));
+      EXPECT_THAT(all.str(), HasSubstr("preload/abi/tables/" + name));
     }
   }
 }

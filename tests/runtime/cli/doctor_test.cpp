@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "runtime/cli/exit_codes.h"
+#include "runtime/base/exit_codes.h"
 #include "support.h"
 
 namespace umwelt::cli

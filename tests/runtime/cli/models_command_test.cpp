@@ -13,10 +13,10 @@ namespace
 
 const std::vector<net::ModelEntry> models{{"delay",
                                            "a constant",
-                                           {{"latency", net::ParameterKind::time, "1us", "of a message"},
-                                            {"bw", net::ParameterKind::bandwidth, "12.5GB/s", "of all"}}}};
+                                           {{"latency", ParameterKind::time, "1us", "of a message"},
+                                            {"bw", ParameterKind::bandwidth, "12.5GB/s", "of all"}}}};
 
-const net::ModelEntry node{"node", "a machine", {{"line", net::ParameterKind::time, "80ns", "between cores"}}};
+const net::ModelEntry node{"node", "a machine", {{"line", ParameterKind::time, "80ns", "between cores"}}};
 
 TEST(ModelsText, ListsModelsAndTheirParameters)
 {

@@ -20,7 +20,7 @@ using testing::Pair;
 
 TEST(RunOptions, ProgramAndItsArgumentsFollowTheOptions)
 {
-  const RunOptions run = parse({"-np", "2", "./app", "-np", "3", "--host"});
+  const plan::RunOptions run = parse({"-np", "2", "./app", "-np", "3", "--host"});
   EXPECT_THAT(run.programs.at(0).argv, ElementsAre("./app", "-np", "3", "--host"));
   EXPECT_EQ(run.programs[0].ranks, 2u);
 }
@@ -110,7 +110,7 @@ TEST(RunOptions, ADashAloneIsNoOption)
 
 TEST(Mpmd, ProgramsAreSeparatedByColons)
 {
-  const RunOptions run = parse({"-np", "1", "a", "x", ":", "-np", "2", "b"});
+  const plan::RunOptions run = parse({"-np", "1", "a", "x", ":", "-np", "2", "b"});
   ASSERT_EQ(run.programs.size(), 2u);
   EXPECT_THAT(run.programs[0].argv, ElementsAre("a", "x"));
   EXPECT_EQ(run.programs[1].ranks, 2u);
@@ -118,7 +118,7 @@ TEST(Mpmd, ProgramsAreSeparatedByColons)
 
 TEST(Mpmd, EachProgramHasItsOwnDirectoryAndVariables)
 {
-  const RunOptions run = parse({"-np", "1", "-wdir", "/tmp", "-x", "A=1", "a", ":", "-np", "1", "b"});
+  const plan::RunOptions run = parse({"-np", "1", "-wdir", "/tmp", "-x", "A=1", "a", ":", "-np", "1", "b"});
   EXPECT_EQ(run.programs[0].directory, "/tmp");
   EXPECT_EQ(run.programs[1].directory, "");
   EXPECT_TRUE(run.programs[1].exports.empty());
@@ -148,7 +148,7 @@ TEST(Exports, TakeTheirValueFromTheEnvironment)
 
 TEST(Exports, OfAMissingVariableAreNotedOnly)
 {
-  const RunOptions run = parse({"-x", "A", "app"});
+  const plan::RunOptions run = parse({"-x", "A", "app"});
   EXPECT_TRUE(run.programs[0].exports.empty());
   EXPECT_THAT(run.notes, ElementsAre("-x A: there is no such variable in the environment; nothing is exported"));
 }
@@ -213,17 +213,17 @@ TEST(Timeout, ComesFromMpiexecTimeoutOtherwise)
 
 TEST(Simulation, HasDefaults)
 {
-  const RunOptions run = parse({"app"});
+  const plan::RunOptions run = parse({"app"});
   EXPECT_EQ(run.platform, "bxi");
   EXPECT_EQ(run.model, "bxi");
-  EXPECT_EQ(run.cpu.kind, CpuPolicy::Kind::measured);
+  EXPECT_EQ(run.cpu.kind, engine::CpuPolicy::Kind::measured);
   EXPECT_EQ(run.cpu_threshold, 0);
   EXPECT_EQ(run.seed, 0u);
 }
 
 TEST(Simulation, OptionsAreKept)
 {
-  const RunOptions run = parse({"--platform",
+  const plan::RunOptions run = parse({"--platform",
                                 "bxi:leaf=8",
                                 "--model",
                                 "loggp",
@@ -248,7 +248,7 @@ TEST(Simulation, OptionsAreKept)
   EXPECT_EQ(run.platform, "bxi:leaf=8");
   EXPECT_EQ(run.model, "loggp");
   EXPECT_THAT(run.nic, ElementsAre(Pair("a", "1"), Pair("b", "2"), Pair("@nic.conf", "")));
-  EXPECT_EQ(run.cpu.kind, CpuPolicy::Kind::none);
+  EXPECT_EQ(run.cpu.kind, engine::CpuPolicy::Kind::none);
   EXPECT_EQ(run.cpu_threshold, 100 * sim::nanosecond);
   EXPECT_EQ(run.cpu_first_touch, 80 * sim::nanosecond);
   EXPECT_EQ(run.seed, 42u);

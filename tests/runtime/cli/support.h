@@ -25,7 +25,7 @@ inline Lookup environment(std::map<std::string, std::string> variables)
   };
 }
 
-inline RunOptions parse(const std::vector<std::string>& arguments, std::map<std::string, std::string> variables = {})
+inline plan::RunOptions parse(const std::vector<std::string>& arguments, std::map<std::string, std::string> variables = {})
 {
   return parse_run(arguments, environment(std::move(variables)));
 }

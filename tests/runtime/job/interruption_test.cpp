@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/cli/exit_codes.h"
+#include "runtime/base/exit_codes.h"
 
 namespace umwelt::job
 {
@@ -22,7 +22,7 @@ TEST(Interruption, TheFirstSignalCounts)
   for (int i = 0; i < 1000; ++i) // the process goes on
     EXPECT_FALSE(interruption.ask(SIGALRM, nullptr, nullptr));
   EXPECT_TRUE(interruption.is_timeout());
-  EXPECT_EQ(interruption.exit_code(), cli::exit_code::timeout);
+  EXPECT_EQ(interruption.exit_code(), exit_code::timeout);
 }
 
 TEST(Interruption, AnAlarmOfSomebodyElseIsASignalLikeOthers)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/runtime/portals/abi_c.h"
 
-#include "preload/include/portals4.h"
+#include "preload/abi/portals4.h"
 
 struct umw_abi_sizes umw_abi_in_c(void)
 {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "preload/include/portals4.h"
+#include "preload/abi/portals4.h"
 #include "tests/runtime/portals/abi_c.h"
 
 namespace

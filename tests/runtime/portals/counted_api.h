@@ -21,17 +21,17 @@ namespace counted
 {
 
 enum class Function {
-#define UMW_CALL(result, name, version, level, note, ...) name,
-#define UMW_CALL_VOID(name, version, level, note, ...) name,
-#include "preload/tables/portals.def"
+#define UMW_CALL(result, name, kind, version, level, note, ...) name,
+#define UMW_CALL_VOID(name, kind, version, level, note, ...) name,
+#include "preload/abi/tables/portals.def"
 #undef UMW_CALL
 #undef UMW_CALL_VOID
 };
 
 inline std::array counts = std::to_array<CallCount>({
-#define UMW_CALL(result, name, version, level, note, ...) {#name},
-#define UMW_CALL_VOID(name, version, level, note, ...) {#name},
-#include "preload/tables/portals.def"
+#define UMW_CALL(result, name, kind, version, level, note, ...) {#name},
+#define UMW_CALL_VOID(name, kind, version, level, note, ...) {#name},
+#include "preload/abi/tables/portals.def"
 #undef UMW_CALL
 #undef UMW_CALL_VOID
 });
@@ -45,18 +45,18 @@ inline int note(Function function, int result)
   return result;
 }
 
-#define UMW_CALL(result, name, version, level, remark, ...)                                                            \
+#define UMW_CALL(result, name, kind, version, level, remark, ...)                                                            \
   inline int name(Process& process __VA_OPT__(, ) UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                \
   {                                                                                                                    \
     return note(Function::name, api::name(process __VA_OPT__(, ) UMW_LIST(UMW_NAME, __VA_ARGS__)));                    \
   }
-#define UMW_CALL_VOID(name, version, level, remark, ...)                                                               \
+#define UMW_CALL_VOID(name, kind, version, level, remark, ...)                                                               \
   inline void name(Process& process __VA_OPT__(, ) UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                               \
   {                                                                                                                    \
     api::name(process __VA_OPT__(, ) UMW_LIST(UMW_NAME, __VA_ARGS__));                                                 \
     note(Function::name, PTL_OK);                                                                                      \
   }
-#include "preload/tables/portals.def"
+#include "preload/abi/tables/portals.def"
 #undef UMW_CALL
 #undef UMW_CALL_VOID
 

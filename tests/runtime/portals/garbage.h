@@ -36,11 +36,11 @@ public:
   // Every function of the interface once; PtlFini and PtlAbort, which end everything, seldom.
   void call_all(Process& process)
   {
-#define UMW_CALL(result, name, version, level, note, ...) call(api::name, process);
-#define UMW_CALL_VOID(name, version, level, note, ...)                                                                 \
+#define UMW_CALL(result, name, kind, version, level, note, ...) call(api::name, process);
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
   if (entropy_.pick(20) == 0)                                                                                          \
     call(api::name, process);
-#include "preload/tables/portals.def"
+#include "preload/abi/tables/portals.def"
 #undef UMW_CALL
 #undef UMW_CALL_VOID
   }
@@ -48,13 +48,13 @@ public:
   void call_one(Process& process)
   {
     unsigned which = entropy_.pick(functions);
-#define UMW_CALL(result, name, version, level, note, ...)                                                              \
+#define UMW_CALL(result, name, kind, version, level, note, ...)                                                              \
   if (which-- == 0)                                                                                                    \
     return call(api::name, process);
-#define UMW_CALL_VOID(name, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
   if (which-- == 0 && entropy_.pick(20) == 0)                                                                          \
     return call(api::name, process);
-#include "preload/tables/portals.def"
+#include "preload/abi/tables/portals.def"
 #undef UMW_CALL
 #undef UMW_CALL_VOID
   }
@@ -71,9 +71,9 @@ private:
   static constexpr std::size_t most_elements = 16; // of an array argument
   static constexpr std::size_t arena_size = 4096;  // where descriptors and entries lie
   static constexpr unsigned functions = 0
-#define UMW_CALL(result, name, version, level, note, ...) +1
-#define UMW_CALL_VOID(name, version, level, note, ...) +1
-#include "preload/tables/portals.def"
+#define UMW_CALL(result, name, kind, version, level, note, ...) +1
+#define UMW_CALL_VOID(name, kind, version, level, note, ...) +1
+#include "preload/abi/tables/portals.def"
 #undef UMW_CALL
 #undef UMW_CALL_VOID
       ;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What an outstanding request costs in memory, engine and NIC model together: the same for the hundredth as for the hundred
 // thousandth, and nothing when it is over.
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
 #include "tests/net_models/count_allocations.h"
 #include "tests/runtime/portals/support.h"
@@ -28,7 +28,7 @@ protected:
     TestHost host{timeline};
     Fabric fabric{timeline, host, 2};
     const auto platform = platform::make_platform({.spec = "crossbar", .nodes = 2});
-    net::Parameters parameters;
+    Parameters parameters;
     parameters.add("queue_depth=1000000", "test"); // the program may have them all outstanding
     const auto model = net::make_model("bxi", {timeline, *platform, &fabric}, parameters);
     fabric.set_model(*model);

@@ -12,7 +12,7 @@
 #include "runtime/portals/event_queue.h"
 #include "runtime/portals/handle.h"
 #include "runtime/portals/memory.h"
-#include "runtime/portals/pool.h"
+#include "runtime/portals/buffer_pool.h"
 #include "runtime/portals/rank_tree.h"
 #include "runtime/portals/slab.h"
 
@@ -247,17 +247,6 @@ TEST(BufferPool, keeps_little)
     pool.release(std::move(buffer), large);
   EXPECT_EQ(pool.in_use(), 0U);
   EXPECT_LE(pool.idle_bytes(), std::size_t{64} << 20);
-}
-
-TEST(Pool, counts_what_is_in_use)
-{
-  Pool<int> pool;
-  int& first = pool.acquire();
-  pool.acquire();
-  EXPECT_EQ(pool.in_use(), 2U);
-  pool.release(first);
-  EXPECT_EQ(pool.in_use(), 1U);
-  EXPECT_EQ(&pool.acquire(), &first);
 }
 
 TEST(Region, addresses)

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "net_models/parameters.h"
+#include "runtime/base/parameters.h"
 #include "tests/runtime/portals/counted_api.h"
 
 namespace umwelt::portals::test
@@ -74,7 +74,7 @@ void RandomTraffic::set_up_network()
                                       "drop=0.02,corrupt=0.02,e2e_retries=20", "e2e=0,drop=0.05"};
     constexpr const char* queues[] = {"queue_depth=1", "queue_depth=64,rx_engines=4", "quick_ack=1,pci=0",
                                       "e2e_entries=3,inflight_node=2,inflight_process=1"};
-    net::Parameters parameters;
+    Parameters parameters;
     parameters.add(faults[pick(5)], "test");
     parameters.add(queues[pick(4)], "test");
     parameters.add("seed=" + std::to_string(pick(1000)), "test");

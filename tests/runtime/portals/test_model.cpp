@@ -26,7 +26,7 @@ bool TestModel::start(net::Transfer& transfer)
   if (keep_log)
     started.push_back(transfer);
 
-  Flight& flight = flights_.take();
+  Flight& flight = flights_.acquire();
   flight.model = this;
   flight.transfer = &transfer;
   flight.node = transfer.source;
@@ -81,7 +81,7 @@ void TestModel::advance(Flight& flight)
   const bool command = last && flight.command;
   const net::NodeIndex node = flight.node;
   if (last)
-    flights_.give(flight); // the call that ends a transfer is the last that sees it
+    flights_.release(flight); // the call that ends a transfer is the last that sees it
   else
     timeline_.schedule(flight, flight.stops[flight.next].when);
   switch (step) {
@@ -109,7 +109,7 @@ void TestModel::advance(Flight& flight)
 
 void TestModel::write_to_host(net::NodeIndex, net::WriteKind, net::HostWrite& write)
 {
-  Write& event = writes_.take();
+  Write& event = writes_.acquire();
   event.model = this;
   event.write = &write;
   timeline_.schedule_in(event, write_delay);
@@ -118,7 +118,7 @@ void TestModel::write_to_host(net::NodeIndex, net::WriteKind, net::HostWrite& wr
 void TestModel::Write::fire()
 {
   net::HostWrite& visible = *write;
-  model->writes_.give(*this);
+  model->writes_.release(*this);
   visible.visible();
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "net_models/core/pool.h"
+#include "runtime/base/pool.h"
 #include "net_models/model.h"
 
 namespace umwelt::portals::test

@@ -20,7 +20,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "preload/gate/datagram.h"
+#include "preload/abi/datagram.h"
 #include "tests/runtime/portals/test_model.h"
 
 namespace umwelt::sockets

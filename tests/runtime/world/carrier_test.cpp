@@ -78,7 +78,7 @@ protected:
 
   sim::Timeline timeline;
   engine::Scheduler scheduler{timeline};
-  Cpu cpu{{cli::CpuPolicy::Kind::none}, 0, 0};
+  Cpu cpu{{engine::CpuPolicy::Kind::none}, 0, 0};
   FakeCarrier carrier{scheduler, cpu};
   std::deque<Carried> ranks;
 };

@@ -8,7 +8,7 @@ namespace umwelt::world
 namespace
 {
 
-using Kind = cli::CpuPolicy::Kind;
+using Kind = engine::CpuPolicy::Kind;
 using sim::microsecond;
 using sim::nanosecond;
 
@@ -17,7 +17,7 @@ constexpr sim::SimTime first_touch = 100 * nanosecond;
 
 Cpu cpu(Kind kind)
 {
-  cli::CpuPolicy policy;
+  engine::CpuPolicy policy;
   policy.kind = kind;
   policy.fixed = 7 * microsecond;
   policy.scale = 3;

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The gate: the ABI between a rank's shim and the runtime. Plain C, no dependency, versioned.
+ *
+ * The runtime fills in one struct umw_gate per rank and hands its address to the shim in the auxiliary vector. A call is an
+ * operation number and the address of its argument structure; the result comes back in the structure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/abi/address.h"
+#include "preload/abi/table.h"
+#include "preload/abi/portals4.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define UMW_GATE_VERSION 1u
+#define UMW_GATE_AUXV 0x756d77                                /* a_type of the auxiliary vector, far from Linux' */
+#define UMW_HOST_NAME_MAX 64                                  /* HOST_NAME_MAX of Linux */
+
+typedef void (*umw_thread_start)(void* argument);
+
+/* Operations, and one structure of arguments for each. */
+enum umw_op {
+#define UMW_CALL(result, name, kind, version, level, note, ...) UMW_OP_##name,
+#define UMW_CALL_VOID(name, kind, version, level, note, ...) UMW_OP_##name,
+#define UMW_SERVICE(result, name, kind, note, ...) UMW_OP_##name,
+#include "preload/abi/tables/portals.def"
+#include "preload/abi/tables/services.def"
+#undef UMW_CALL
+#undef UMW_CALL_VOID
+#undef UMW_SERVICE
+  UMW_OP_COUNT
+};
+
+#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                         \
+  struct umw_args_##name {                                                                                             \
+    result_type result;                                                                                                \
+    UMW_EACH(UMW_FIELD, __VA_ARGS__)                                                                                   \
+  };
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
+  struct umw_args_##name {                                                                                             \
+    int unused;                                                                                                        \
+    UMW_EACH(UMW_FIELD, __VA_ARGS__)                                                                                   \
+  };
+#define UMW_SERVICE(result_type, name, kind, note, ...) UMW_CALL(result_type, name, kind, , , note, __VA_ARGS__)
+#include "preload/abi/tables/portals.def"
+#include "preload/abi/tables/services.def"
+#undef UMW_CALL
+#undef UMW_CALL_VOID
+#undef UMW_SERVICE
+
+/* Ids of threads that are no main threads are from here on, above all that the kernel gives (PID_MAX_LIMIT of Linux). */
+#define UMW_FIRST_THREAD_ID 5000000
+
+/* Empty polls in a row that the shim answers before it crosses: more than an MPI library has event queues. */
+#define UMW_QUICK_POLLS 8
+
+/* Event queues are told apart by their handles' remainder. */
+#define UMW_QUEUE_SLOTS 16
+
+/* What the shim needs to answer clock reads by itself. The runtime writes it before a rank goes on; the shim adds to
+ * debt_ps and looks. Simulated now of the rank =
+ *   now_ps + debt_ps + (TSC - burst_start) * ps_per_tick */
+struct umw_clock {
+  int64_t now_ps;
+  int64_t debt_ps;       /* CPU time that is charged rather than measured, not yet turned into simulated time */
+  int64_t read_cost_ps;  /* charged for a clock read when bursts are not measured, so that time cannot stand still */
+  uint64_t burst_start;  /* TSC when the rank went on */
+  double ps_per_tick;    /* 0: bursts are not measured */
+  uint64_t settle_ticks; /* a burst longer than this is settled by the runtime before the clock is read */
+  int64_t realtime_origin_ns; /* CLOCK_REALTIME at simulated time 0 */
+  int64_t uptime_origin_ns;   /* CLOCK_MONOTONIC and CLOCK_BOOTTIME at simulated time 0 */
+  int64_t cpu_ps;             /* CPU time of the rank up to now_ps */
+  int64_t shown_ps;           /* latest date the program has been shown: it must not see an earlier one */
+  uint64_t looks;             /* clock reads by the program: a poll loop with such a read waits for time to pass */
+};
+
+enum umw_exit_kind {
+  UMW_EXIT_NORMAL, /* exit(), return from main, _exit() */
+  UMW_EXIT_ABORT,  /* MPI_Abort / PMIx_Abort; the whole job ends */
+  UMW_EXIT_PMI     /* PMI_Abort, PMI2_Abort: likewise */
+};
+
+/* Descriptors of a process of which is known whose they are. */
+#define UMW_DESCRIPTORS 65536
+#define UMW_OWN_DESCRIPTOR UINT32_MAX
+
+/* Locks of files. */
+enum umw_lock_mode { UMW_LOCK_NONE, UMW_LOCK_SHARED, UMW_LOCK_EXCLUSIVE };
+
+/* What PMI takes; bytes without the end of the text. A name also fits with it. */
+#define UMW_PMI_NAME_MAX 256
+#define UMW_PMI_KEY_MAX 64
+#define UMW_PMI_VALUE_MAX 1024
+
+/* How a pair is put into a space. */
+enum umw_pair_how {
+  UMW_PAIR_LATER, /* others see it after the rank's next umw_pair_commit */
+  UMW_PAIR_NOW,   /* at once, in the place of what was there */
+  UMW_PAIR_NEW    /* at once; -EEXIST if there is one */
+};
+
+/* Ranks of a job that follow each other. */
+struct umw_members {
+  char job[64]; /* its name, with the end of the text */
+  int32_t first, count;
+};
+
+/* How a value is published; may be or'ed. */
+enum umw_publish_how {
+  UMW_PUBLISH_ONCE = 1,  /* who looks it up takes it away */
+  UMW_PUBLISH_IN_JOB = 2 /* only ranks of the same job find it */
+};
+
+/* Runs the rank's own handler for a signal that befell it, in the rank's world. False: it has none, or one that needs the
+ * thread's stack, and that is used up. The first three are those of an SA_SIGINFO handler; `mask` is the thread's. */
+typedef bool (*umw_deliver_signal)(int number, void* information, void* context, uint64_t* mask, bool stack_used_up);
+
+/* Runs the handlers of the signals that are due for the running thread. True: one was not installed with SA_RESTART. */
+typedef bool (*umw_deliver_pending)(void* context);
+
+/* Addresses above all that ranks of the process have loaded, not given out yet (loader/high_memory.h). In a cell some of them
+ * are of a memory file that the runtime has mapped at the same place. */
+struct umw_high_memory {
+  uintptr_t next, end;
+  uintptr_t shared_next, shared_end; /* likewise, of this cell's share of the file, */
+  uintptr_t shared_begin;            /* which begins here */
+  uintptr_t file_begin;              /* address of the file's first byte */
+  int file;                          /* its descriptor */
+};
+
+/* Memory of the rank that the runtime can read and write, too; end 0: none (preload/memory.c) */
+struct umw_shared_range {
+  uintptr_t begin, end;
+};
+#define UMW_SHARED_RANGES 16
+
+enum umw_loading {
+  UMW_LOADING,
+  UMW_HANDED_OVER,
+  UMW_GAVE_UP,    /* ld.so has said why */
+  UMW_LINKER_DIED /* of a signal */
+};
+
+/* How the rank comes from the thread in which its dynamic linker begins to the one in which it lives (loader/parked_thread.h):
+ * what a function call keeps, as the shim's first initialiser found it. */
+struct umw_handover {
+  uint32_t state;     /* enum umw_loading; the runtime waits for it to change */
+  int32_t status;     /* exit status, signal */
+  int32_t kernel_tid; /* of the thread that sleeps from then on */
+  uint64_t stack, code, rbx, rbp, r12, r13, r14, r15;
+  uint64_t thread_pointer;
+  uint64_t all_signals; /* a mask */
+};
+
+struct dl_find_object;
+
+struct umw_gate {
+  uint32_t version;
+  uint32_t size; /* sizeof(struct umw_gate) of the runtime */
+  void (*cross)(struct umw_gate* gate, uint32_t op, void* arguments);
+  struct umw_clock clock;
+  uint32_t signal_due; /* a signal waits to be acted upon before the running thread goes on */
+  uint64_t blocked;    /* signal mask of the running thread */
+  uint32_t running;    /* the program's constructors have run */
+  uint32_t uncut;    /* the running thread is not to be interrupted for the benefit of others, nor to go step by step */
+  uint32_t stays;    /* no other rank of the process may run in the thread's place during this call, unless it waits */
+  uint64_t activity; /* grows whenever something of Portals that the rank can see has changed, but for events: */
+  uint64_t queue_news[UMW_QUEUE_SLOTS]; /* grows with those of event queues whose handles leave that remainder */
+  uint32_t more_events;                 /* the queue that the running thread last took an event from may have another */
+  uint64_t wakes;       /* grows whenever a thread of the rank releases something another may wait for */
+  uint64_t releases;    /* grows whenever somebody releases something that lies in memory shared with other ranks */
+  uint32_t line_open;   /* by stream, 1 and 2: bit set: what the rank wrote there last has not ended its line (preload/files.c) */
+  uint32_t got_on;      /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
+  uint32_t alone;       /* no other thread of the rank runs, nor waits for anything but a descriptor */
+  uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
+  int64_t ahead_ps;     /* in a cell: the thread may compute for so long before it has to wait for the others' dates */
+  uint64_t crossings;   /* calls that have left the rank's world */
+  uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll */
+
+  int32_t rank, ranks; /* of its job */
+  uint32_t owner;      /* whose descriptors are its own (descriptor_owners): of all ranks of the run, from 1 on */
+  int32_t local_rank, local_ranks; /* among the ranks of the node */
+  int32_t node, nodes;
+  int32_t core, cores;     /* the core the running thread is on; cores of the node */
+  int32_t sockets;         /* of the node, each a NUMA node */
+  uint64_t memory;         /* of the node, bytes */
+  int32_t pid, parent_pid; /* of the simulated world */
+  int32_t tid;             /* of the running thread */
+  int32_t kernel_tid;      /* what the C library takes it for: owner of its mutexes */
+  char host_name[UMW_HOST_NAME_MAX + 1];
+  char job_name[64];   /* PMIx namespace */
+  const char* program; /* absolute path of the program as the user would see it */
+  const char* argv0;
+  const char* local_peers;        /* ranks of the node, "0,1,2" */
+  const char* node_list;          /* names of the nodes of the job, in order, "bxi0,bxi1" */
+  const char* session_folder;     /* for temporary files of the job on this node; removed after the run */
+  const char* machine_folder;     /* files that nodes of its kind have in common (preload/paths.c) */
+  int32_t app, app_ranks;         /* MPMD: application context, its number of ranks */
+  int32_t universe;               /* ranks of all jobs that there is room for */
+  const char* parent_job;         /* of the rank that has started the job; null: none has */
+  int32_t parent_rank;
+  int32_t standard_fds[3];        /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
+  const int32_t* kept_fds;        /* what the program before, which has executed this one, has left open (preload/descriptors.h); or null */
+  uint64_t kept_ignored;          /* signals that it ignored */
+  int32_t pmi_fd;                 /* the descriptor the environment calls PMI_FD; -1: none */
+  uint64_t pmi_inode, pmi_device; /* by which its copies are recognised */
+  uint32_t address;               /* IPv4, of the node, in host byte order */
+  uint64_t descriptor_news;       /* grows whenever the network has changed what a socket of the rank is ready for */
+  uint64_t descriptor_seen;       /* what it was when the running thread last looked at sockets */
+  uint32_t socket_backlog;        /* sockets for which data waits in the runtime until there is room */
+  uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/limits.c) */
+  int64_t line_ps;         /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
+  uint64_t shm_bytes;      /* that fit into /dev/shm of the node */
+  double copy_ps_per_byte; /* and what is copied takes so long besides */
+  int32_t same_addresses;  /* the program has asked for the same addresses in all ranks */
+  uint64_t random_seed;    /* 0: randomness comes from the kernel */
+  umw_deliver_signal deliver_signal;                                /* set by the shim */
+  umw_deliver_pending deliver_pending;                              /* likewise */
+  int (*find_object)(void* address, struct dl_find_object* object); /* _dl_find_object of the rank; likewise */
+  struct umw_handover handover;
+  struct umw_high_memory* high_memory; /* of the process that carries the rank */
+  uint32_t* descriptor_owners; /* likewise: by number, of UMW_DESCRIPTORS; umw_gate::owner, 0: not known, ~0: Umwelt */
+  struct umw_shared_range shared[UMW_SHARED_RANGES];
+  void* runtime; /* the runtime's own */
+};
+
+#ifdef __cplusplus
+}
+#endif

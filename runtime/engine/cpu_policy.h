@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "runtime/base/time.h"
+
+namespace umwelt::engine
+{
+
+// How a burst of CPU time becomes simulated time.
+struct CpuPolicy {
+  enum class Kind { measured, none, fixed, scaled } kind = Kind::measured;
+  sim::SimTime fixed = 0; // length of every burst, for `fixed`
+  double scale = 1;       // simulated over measured time, for `scaled`
+};
+
+} // namespace umwelt::engine

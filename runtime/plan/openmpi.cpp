@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/plan/openmpi.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fstream>
+#include <sstream>
+
+#include "runtime/base/usage_error.h"
+#include "preload/abi/gate.h"
+
+namespace umwelt::plan
+{
+namespace
+{
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view component_path = "mca_base_component_path";
+constexpr std::string_view component_path_synonym = "mca_component_path"; // deprecated in Open MPI, still read
+
+bool has_components(const fs::path& folder)
+{
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("mca_") && name.ends_with(".so"))
+      return true;
+  }
+  return false;
+}
+
+// Where an Open MPI keeps its components: Debian puts libmpi into the system's library folder and them below
+// openmpi/lib/openmpi3; a plain installation has PREFIX/lib/openmpi.
+fs::path system_components(const fs::path& library)
+{
+  std::error_code error;
+  fs::path resolved = fs::canonical(library, error);
+  if (error)
+    resolved = library;
+  const fs::path folder = resolved.parent_path();
+  for (const char* below : {"openmpi/lib/openmpi3", "openmpi3", "openmpi"}) {
+    if (has_components(folder / below))
+      return folder / below;
+  }
+  throw UsageError(fmt::format("Open MPI library {}", resolved.string()),
+                   fmt::format("its components below {}/openmpi", folder.string()), "no folder with mca_*.so",
+                   fmt::format("Tell where they are: --mca {} FOLDER", component_path));
+}
+
+std::string_view trim(std::string_view text)
+{
+  const auto first = text.find_first_not_of(" \t\r\f\v");
+  if (first == std::string_view::npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\f\v") - first + 1);
+}
+
+// Does a component list ("a,b" or "^a,b") leave `component` in?
+bool selects(std::string_view list, std::string_view component)
+{
+  const bool excludes = list.starts_with('^');
+  if (excludes)
+    list.remove_prefix(1);
+  bool named = false;
+  while (!list.empty()) {
+    const auto comma = list.find(',');
+    named = named || trim(list.substr(0, comma)) == component;
+    list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+  }
+  return named != excludes;
+}
+
+// Everything the user said about Open MPI's parameters.
+class Choices
+{
+public:
+  explicit Choices(const OpenMpiRequest& request) : request_(request)
+  {
+    const auto home = variable("HOME");
+    if (!home)
+      return;
+    std::ifstream in(fs::path(*home) / ".openmpi" / "mca-params.conf");
+    std::ostringstream text;
+    if (in)
+      text << in.rdbuf();
+    file_ = parse_mca_file(text.str());
+  }
+
+  [[nodiscard]] std::optional<std::string> variable(const std::string& name) const
+  {
+    for (auto setting = request_.exports.rbegin(); setting != request_.exports.rend(); ++setting) {
+      if (setting->first == name)
+        return setting->second;
+    }
+    return request_.environment(name);
+  }
+
+  [[nodiscard]] std::optional<std::string> parameter(std::string_view name) const
+  {
+    for (const Setting& setting : request_.mca) {
+      if (setting.first == name)
+        return setting.second;
+    }
+    if (auto value = variable(fmt::format("OMPI_MCA_{}", name)))
+      return value;
+    const auto line = file_.find(std::string(name));
+    return line == file_.end() ? std::nullopt : std::optional<std::string>(line->second);
+  }
+
+private:
+  const OpenMpiRequest& request_;
+  std::map<std::string, std::string> file_;
+};
+
+// Open MPI's search path with Umwelt's folder in front. A path of the user is kept behind it.
+std::string search_path(const Choices& choices, const OpenMpiRequest& request)
+{
+  auto users = choices.parameter(component_path);
+  if (!users)
+    users = choices.parameter(component_path_synonym);
+  if (users)
+    return fmt::format("{}:{}", request.components.string(), *users);
+  std::string path = fmt::format("{}:{}", request.components.string(), system_components(request.library).string());
+  if (const auto home = choices.variable("HOME")) { // the other half of Open MPI's default
+    const fs::path own = fs::path(*home) / ".openmpi" / "components";
+    if (has_components(own))
+      path.append(1, ':').append(own.string());
+  }
+  return path;
+}
+
+// Defaults of the portals4 components of Open MPI 4.1.4 with which they lose messages or compute wrong results, and better ones.
+constexpr std::pair<std::string_view, std::string_view> component_defaults[] = {
+    // It sends fragments of up to 64 KiB, but takes everything above the eager limit (32 KiB) for long messages, which the target
+    // matches to an entry of no length: the pipelined protocol of pml/ob1 (non-contiguous data) would lose its data.
+    {"btl_portals4_max_send_size", "32768"},
+    // A rank that computes does not take messages; beyond 4096 events or 2 MiB of eager data (8 blocks of 256 KiB) they are dropped
+    // without a word.
+    {"btl_portals4_eq_recv_size", "32768"},
+    {"btl_portals4_recv_md_num", "64"},
+    // Sends and Gets under way, each: beyond 1024, pml ob1 tries again whatever waits whenever it progresses. Both together stay below
+    // btl_portals4_max_pending_ops (8192): a message that waits for room there takes others meanwhile, on the same stack.
+    {"btl_portals4_free_list_max_num", "4000"},
+    // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered data from
+    // a buffer of random size. Below coll/tuned (30); --mca coll_portals4_priority 100 brings them back.
+    {"coll_portals4_priority", "10"},
+};
+
+} // namespace
+
+bool is_open_mpi(std::span<const std::string> needed)
+{
+  static constexpr std::array<std::string_view, 2> libraries{"libmpi.so.40", "liboshmem.so.40"};
+  return std::any_of(needed.begin(), needed.end(), [](const std::string& soname) {
+    return std::find(libraries.begin(), libraries.end(), soname) != libraries.end();
+  });
+}
+
+std::vector<Setting> mca_of_program(const RunOptions& run, std::size_t program)
+{
+  std::vector<Setting> settings = run.programs[program].mca;
+  const auto add = [&](const std::vector<Setting>& more) {
+    for (const Setting& setting : more) {
+      if (std::none_of(settings.begin(), settings.end(), [&](const Setting& s) { return s.first == setting.first; }))
+        settings.push_back(setting);
+    }
+  };
+  add(run.global_mca);
+  add(run.programs.front().mca);
+  return settings;
+}
+
+std::map<std::string, std::string> parse_mca_file(std::string_view text)
+{
+  std::map<std::string, std::string> parameters;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const auto equals = line.find('=');
+    if (line.starts_with('#') || line.starts_with("//") || equals == std::string_view::npos)
+      continue;
+    const std::string_view name = trim(line.substr(0, equals));
+    std::string_view value = trim(line.substr(equals + 1));
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+      value = value.substr(1, value.size() - 2);
+    if (!name.empty())
+      parameters[std::string(name)] = std::string(value);
+  }
+  return parameters;
+}
+
+OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
+{
+  const Choices choices(request);
+  OpenMpiSetup setup;
+  const auto set = [&](std::string_view name, std::string value) {
+    setup.variables.emplace_back(fmt::format("OMPI_MCA_{}", name), std::move(value));
+  };
+  for (const Setting& setting : request.mca) {
+    if (setting.first != component_path && setting.first != component_path_synonym)
+      set(setting.first, setting.second);
+  }
+  set(component_path, search_path(choices, request));
+
+  const auto pml = choices.parameter("pml");
+  const bool matching = pml && !pml->starts_with('^') && selects(*pml, "cm"); // the NIC matches messages, not Open MPI
+  if (!pml)
+    set("pml", "ob1");
+  if (matching) {
+    const auto mtl = choices.parameter("mtl");
+    if (!mtl)
+      set("mtl", "portals4");
+    else if (!selects(*mtl, "portals4"))
+      setup.notes.push_back(
+          fmt::format("mtl {} leaves portals4 out: its messages do not cross the simulated network", *mtl));
+  }
+  // With pml cm, too: one-sided communication may open the BTLs, and the default ones use the real network.
+  const auto btl = choices.parameter("btl");
+  if (!btl)
+    set("btl", matching ? "portals4,self" : "portals4,vader,self"); // vader comes first among ranks of a node
+  // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. osc/rdma would be taken among ranks
+  // of one node, and crashes over vader in MPI_Compare_and_swap, natively as well. (Debian's file leaves out pt2pt, the one that works over
+  // any pml; it is wanted here.)
+  if (!matching && !choices.parameter("osc"))
+    set("osc", "^ucx,portals4,rdma");
+  for (const auto& [name, value] : component_defaults)
+    if (!choices.parameter(name))
+      set(name, std::string(value));
+  return setup;
+}
+
+} // namespace umwelt::plan

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the user asks of a run, as data: what `umwelt run` was given, wherever it stood. Parsed in runtime/plan/options.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/time.h"
+#include "runtime/engine/cpu_policy.h"
+#include "runtime/observe/trace_format.h"
+#include "runtime/plan/hosts.h"
+
+namespace umwelt::plan
+{
+
+using Setting = std::pair<std::string, std::string>; // key, value
+
+// One program of the job (several are separated by ':').
+struct AppContext {
+  std::vector<std::string> argv; // program as written, then its arguments; never empty
+  std::optional<unsigned> ranks; // -np
+  std::string directory;         // -wdir as written; empty: Umwelt's own
+  std::vector<Setting> exports; // -x, values taken from the environment where none was given; the last of a name counts
+  std::vector<Setting> mca;     // --mca
+  std::vector<Host> hosts;      // --host and --hostfile together; empty: those of the other programs, or none at all
+};
+
+// How ranks are dealt to the nodes.
+enum class MapBy {
+  automatic, // one rank per node without hosts, else slot
+  slot,      // a node after the other, each until its slots are taken
+  node,      // round robin
+};
+
+// How the ranks that were dealt are numbered: node after node, or round robin over the nodes.
+enum class RankBy { slot, node };
+
+struct OutputFiles {
+  std::string directory;  // --output-filename: DIR/1/rank.N/{stdout,stderr}; empty: not asked for
+  bool job_folder = true; // false (":nojobid"): DIR/rank.N/...
+  bool copy = true;       // false (":nocopy"): not on Umwelt's own stdout and stderr
+};
+
+// Over how many processes the ranks are spread.
+struct CellWishes {
+  std::optional<unsigned> cells;          // --cells N; 0: the runtime's own process; not given: as needed
+  std::optional<unsigned> ranks_per_cell; // --ranks-per-cell
+  bool parallel = false;                  // -j N was given, N > 1: a cell for each job
+};
+
+struct RunOptions {
+  std::vector<AppContext> programs;
+
+  std::optional<unsigned> ranks_per_node; // -N, --npernode, --pernode, --map-by ppr:N:node
+  MapBy map_by = MapBy::automatic;
+  std::optional<RankBy> rank_by; // not given: as mapped
+  unsigned cores_per_rank = 1;   // --cpus-per-rank, --map-by ...:PE=N
+  bool bound = true;             // threads of a rank stay on its own cores
+  bool oversubscribe = false;
+  std::optional<unsigned> universe; // --universe: ranks at a time, those that are spawned included
+  bool display_map = false;
+
+  std::vector<Setting> global_mca; // --gmca
+
+  bool tag_output = false;       // "[1,RANK]<stdout>:" before each line
+  bool timestamp_output = false; // date before each line
+  bool merge_stderr = false;     // ranks' stderr goes to stdout
+  OutputFiles output;
+  std::optional<unsigned> timeout; // wall-clock seconds: --timeout, else MPIEXEC_TIMEOUT
+  int verbosity = 0;               // -q: -1, default 0, one more per -v
+
+  std::string platform = "bxi"; // catalogue name with parameters, or path of a SimGrid XML file
+  std::string model = "bxi";    // name of a net model
+  std::vector<Setting> nic;     // --nic, in the order given; a key "@FILE" without value: parameters of that file
+  std::vector<Setting> node;    // --node, likewise
+  std::string shm_size;         // --shm-size as written; empty: as --node says
+  engine::CpuPolicy cpu;
+  sim::SimTime cpu_threshold = 0; // bursts below are dropped
+  // Here the data is in the cache when the rank reads it; a NIC writes past the caches of an EPYC 7763, and memory is 96 to 105 ns away.
+  sim::SimTime cpu_first_touch = 100 * sim::nanosecond;
+  sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls
+  std::uint64_t seed = 0;
+  std::string report; // path; empty: none
+  std::string trace;  // the same
+  std::optional<observe::TraceFormat>
+      trace_format;                       // --trace-format, else by the name of the file; set if there is a trace
+  std::vector<std::uint32_t> trace_ranks; // ascending; empty: all
+  bool keep_temps = false;
+  bool same_addresses = false; // in all ranks of a program
+
+  CellWishes cells;
+  unsigned jobs = 1; // --jobs: bursts computed at the same time; parse_run's default: the CPUs this process may use
+
+  bool help = false;    // --help was met: nothing else is filled in
+  bool version = false; // the same for --version
+
+  std::vector<std::string>
+      notes; // one line each, for stderr unless -q: what was accepted and has no effect, and the like
+};
+
+} // namespace umwelt::plan

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/plan/openmpi.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/cli/support.h"
+
+namespace umwelt::plan
+{
+namespace
+{
+namespace test = cli::test;
+
+using testing::ElementsAre;
+using testing::Pair;
+
+// An installation of Open MPI as Debian lays it out, and a home.
+class OpenMpi : public testing::Test
+{
+protected:
+  OpenMpi()
+  {
+    request.library = folder.write("lib/libmpi.so.40", "");
+    folder.write("lib/openmpi/lib/openmpi3/mca_pml_ob1.so", "");
+    folder.write("home/.bashrc", "");
+    request.components = "/umwelt/components";
+    set_environment({});
+  }
+
+  void set_environment(std::map<std::string, std::string> variables)
+  {
+    variables.emplace("HOME", (folder.path() / "home").string());
+    request.environment = test::environment(std::move(variables));
+  }
+
+  std::map<std::string, std::string> variables() const
+  {
+    const auto list = set_up_open_mpi(request).variables;
+    std::map<std::string, std::string> result;
+    for (const auto& [name, value] : list)
+      EXPECT_TRUE(result.emplace(name, value).second) << name << " is set twice";
+    return result;
+  }
+
+  std::string system_folder() const { return (folder.path() / "lib/openmpi/lib/openmpi3").string(); }
+
+  test::TemporaryFolder folder;
+  OpenMpiRequest request;
+};
+
+TEST(IsOpenMpi, LooksForItsLibraries)
+{
+  EXPECT_TRUE(is_open_mpi(std::vector<std::string>{"libc.so.6", "libmpi.so.40"}));
+  EXPECT_TRUE(is_open_mpi(std::vector<std::string>{"liboshmem.so.40"}));
+  EXPECT_FALSE(is_open_mpi(std::vector<std::string>{"libc.so.6", "libmpich.so.12"}));
+}
+
+TEST_F(OpenMpi, DefaultsToOb1OverPortals)
+{
+  EXPECT_THAT(
+      variables(),
+      ElementsAre(Pair("OMPI_MCA_btl", "portals4,vader,self"), Pair("OMPI_MCA_btl_portals4_eq_recv_size", "32768"),
+                  Pair("OMPI_MCA_btl_portals4_free_list_max_num", "4000"),
+                  Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"), Pair("OMPI_MCA_btl_portals4_recv_md_num", "64"),
+                  Pair("OMPI_MCA_coll_portals4_priority", "10"),
+                  Pair("OMPI_MCA_mca_base_component_path", "/umwelt/components:" + system_folder()),
+                  Pair("OMPI_MCA_osc", "^ucx,portals4,rdma"), Pair("OMPI_MCA_pml", "ob1")));
+}
+
+TEST_F(OpenMpi, PmlCmGetsThePortalsMtl)
+{
+  request.mca = {{"pml", "cm"}};
+  const auto set = variables();
+  EXPECT_EQ(set.at("OMPI_MCA_pml"), "cm");
+  EXPECT_EQ(set.at("OMPI_MCA_mtl"), "portals4");
+  EXPECT_EQ(set.at("OMPI_MCA_btl"), "portals4,self");
+}
+
+TEST_F(OpenMpi, PmlFromTheEnvironmentIsKept)
+{
+  set_environment({{"OMPI_MCA_pml", "cm"}});
+  const auto set = variables();
+  EXPECT_FALSE(set.contains("OMPI_MCA_pml"));
+  EXPECT_EQ(set.at("OMPI_MCA_mtl"), "portals4");
+}
+
+TEST_F(OpenMpi, AVariableExportedToTheProgramCountsAsEnvironment)
+{
+  request.exports = {{"OMPI_MCA_btl", "portals4,self,vader"}};
+  EXPECT_FALSE(variables().contains("OMPI_MCA_btl"));
+}
+
+TEST_F(OpenMpi, TheUsersParameterFileIsRespected)
+{
+  folder.write("home/.openmpi/mca-params.conf", "# mine\n btl = portals4,self,tcp \n");
+  EXPECT_FALSE(variables().contains("OMPI_MCA_btl"));
+}
+
+TEST_F(OpenMpi, AnExcludedCmIsNotChosen)
+{
+  request.mca = {{"pml", "^cm"}};
+  EXPECT_FALSE(variables().contains("OMPI_MCA_mtl"));
+}
+
+TEST_F(OpenMpi, OtherParametersPassThrough)
+{
+  request.mca = {{"coll_tuned_use_dynamic_rules", "1"}};
+  EXPECT_EQ(variables().at("OMPI_MCA_coll_tuned_use_dynamic_rules"), "1");
+}
+
+TEST_F(OpenMpi, TheUsersComponentPathStaysBehindUmwelts)
+{
+  request.mca = {{"mca_base_component_path", "/mine"}};
+  EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"), "/umwelt/components:/mine");
+}
+
+TEST_F(OpenMpi, ComponentsInTheHomeStayOnThePath)
+{
+  folder.write("home/.openmpi/components/mca_btl_mine.so", "");
+  EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"),
+            "/umwelt/components:" + system_folder() + ":" + (folder.path() / "home/.openmpi/components").string());
+}
+
+TEST_F(OpenMpi, ALinkToTheLibraryIsFollowed)
+{
+  std::filesystem::create_directory(folder.path() / "elsewhere");
+  std::filesystem::create_symlink(request.library, folder.path() / "elsewhere/libmpi.so.40");
+  request.library = folder.path() / "elsewhere/libmpi.so.40";
+  EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"), "/umwelt/components:" + system_folder());
+}
+
+TEST_F(OpenMpi, APlainInstallationIsFoundToo)
+{
+  request.library = folder.write("opt/lib/libmpi.so.40", "");
+  folder.write("opt/lib/openmpi/mca_pml_ob1.so", "");
+  EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"),
+            "/umwelt/components:" + (folder.path() / "opt/lib/openmpi").string());
+}
+
+TEST_F(OpenMpi, MissingComponentsAreAnError)
+{
+  request.library = folder.write("bare/libmpi.so.40", "");
+  const std::string bare = (folder.path() / "bare").string();
+  EXPECT_EQ(test::error_of([&] { set_up_open_mpi(request); }),
+            "Open MPI library " + bare + "/libmpi.so.40: expected its components below " + bare +
+                "/openmpi, got no folder with mca_*.so\n"
+                "  Tell where they are: --mca mca_base_component_path FOLDER");
+}
+
+TEST_F(OpenMpi, ABtlListWithoutPortalsIsFine)
+{
+  request.mca = {{"btl", "tcp,self"}}; // over the simulated network's TCP
+  EXPECT_THAT(set_up_open_mpi(request).notes, ::testing::IsEmpty());
+}
+
+TEST_F(OpenMpi, AnMtlListWithoutPortalsIsNoted)
+{
+  request.mca = {{"pml", "cm"}, {"mtl", "^portals4"}};
+  EXPECT_THAT(set_up_open_mpi(request).notes,
+              ElementsAre("mtl ^portals4 leaves portals4 out: its messages do not cross the simulated network"));
+}
+
+TEST_F(OpenMpi, AnExcludingListThatKeepsPortalsIsNotNoted)
+{
+  request.mca = {{"btl", "^tcp"}};
+  EXPECT_TRUE(set_up_open_mpi(request).notes.empty());
+}
+
+TEST(McaOfProgram, TheProgramsOwnWinsOverGlobalAndTheFirst)
+{
+  const RunOptions run =
+      test::parse({"--mca",  "a",   "first", "--mca", "b", "first", "--mca", "c",   "first", "--gmca", "b",
+                   "global", "-np", "1",     "p",     ":", "--mca", "a",     "own", "-np",   "1",      "q"});
+  EXPECT_THAT(mca_of_program(run, 1), ElementsAre(Pair("a", "own"), Pair("b", "global"), Pair("c", "first")));
+}
+
+TEST(McaFile, ReadsParametersAndSkipsTheRest)
+{
+  EXPECT_THAT(parse_mca_file("# c\n// d\nbtl=self\n mtl = ^ofi \nnonsense\n= x\nq = \"a b\"\nlast=1"),
+              ElementsAre(Pair("btl", "self"), Pair("last", "1"), Pair("mtl", "^ofi"), Pair("q", "a b")));
+}
+
+} // namespace
+} // namespace umwelt::plan
