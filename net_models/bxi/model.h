@@ -9,8 +9,8 @@
 #include "net_models/bxi/parameters.h"
 #include "net_models/core/host_writes.h"
 #include "runtime/base/pool.h"
-#include "net_models/model.h"
-#include "net_models/observer.h"
+#include "net_models/core/model.h"
+#include "net_models/core/observer.h"
 
 namespace umwelt::net
 {

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "runtime/base/time.h"
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 
 namespace umwelt::net
 {

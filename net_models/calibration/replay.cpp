@@ -6,6 +6,7 @@
 #include <deque>
 #include <stdexcept>
 
+#include "net_models/catalogue.h"
 #include "runtime/base/ring.h"
 #include "runtime/base/parameters.h"
 

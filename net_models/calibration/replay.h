@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "platforms/platform.h"
 
 namespace umwelt::net

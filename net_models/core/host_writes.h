@@ -5,7 +5,7 @@
 
 #include "runtime/base/ring.h"
 #include "runtime/base/timeline.h"
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 
 namespace umwelt::net
 {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "net_models/observer.h"
+#include "net_models/core/observer.h"
 #include "platforms/platform.h"
 
 namespace umwelt::net

@@ -8,7 +8,7 @@
 
 #include "net_models/core/host_writes.h"
 #include "runtime/base/pool.h"
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 
 namespace umwelt::net
 {

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "net_models/catalogue.h"
 #include "runtime/base/exit_codes.h"
 #include "runtime/base/parameters.h"
 #include "runtime/cell/cell_process.h"

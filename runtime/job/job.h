@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/base/timeline.h"
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "runtime/bootstrap/fence.h"
 #include "runtime/bootstrap/keys.h"
 #include "runtime/bootstrap/meetings.h"

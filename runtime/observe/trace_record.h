@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "net_models/model.h"
-#include "net_models/observer.h"
+#include "net_models/core/model.h"
+#include "net_models/core/observer.h"
 
 namespace umwelt::observe
 {
@@ -44,7 +44,7 @@ constexpr std::string_view name_of(OperationType type)
   return operation_type_names[static_cast<std::size_t>(type)];
 }
 
-// A stage of a transfer (net_models/observer.h) and the Portals operation it is part of.
+// A stage of a transfer (net_models/core/observer.h) and the Portals operation it is part of.
 struct OperationRecord {
   net::StageRecord stage;
   OperationType message = OperationType::ptl_put; // of the transfer

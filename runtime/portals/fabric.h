@@ -18,7 +18,7 @@
 
 #include "runtime/base/pool.h"
 #include "runtime/base/timeline.h"
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "runtime/portals/host.h"
 #include "runtime/portals/host_writes.h"
 #include "runtime/portals/initiator.h"

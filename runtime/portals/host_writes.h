@@ -2,7 +2,7 @@
 // Writes of the NIC into host memory, while a model lets them take time.
 #pragma once
 
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "runtime/portals/counter.h"
 #include "runtime/portals/ni_ref.h"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "runtime/portals/atomics.h"
 #include "runtime/portals/entry.h"
 #include "runtime/portals/memory_descriptor.h"

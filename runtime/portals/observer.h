@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 
 namespace umwelt::portals
 {

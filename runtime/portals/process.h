@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "runtime/portals/memory.h"
 #include "runtime/portals/ni.h"
 

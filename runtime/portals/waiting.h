@@ -2,7 +2,7 @@
 // How the functions of the interface wait, poll and pay.
 #pragma once
 
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "runtime/portals/fabric.h"
 #include "runtime/portals/process.h"
 

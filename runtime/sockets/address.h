@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "preload/abi/address.h"
 
 namespace umwelt::sockets

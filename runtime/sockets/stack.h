@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "runtime/base/timeline.h"
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 #include "runtime/sockets/address.h"
 
 namespace umwelt::sockets

@@ -7,7 +7,7 @@
 #include <simgrid/s4u/Engine.hpp>
 
 #include "runtime/base/timeline.h"
-#include "net_models/model.h"
+#include "net_models/catalogue.h"
 #include "runtime/base/parameters.h"
 #include "platforms/platform.h"
 #include "platforms/simgrid.h"

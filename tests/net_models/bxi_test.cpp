@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net_models/catalogue.h"
 #include "net_models/bxi/model.h"
 #include "tests/net_models/probe.h"
 

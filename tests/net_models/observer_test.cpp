@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What models tell an observer (net_models/observer.h).
+// What models tell an observer (net_models/core/observer.h).
 #include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net_models/catalogue.h"
 #include "net_models/bxi/model.h"
-#include "net_models/observer.h"
+#include "net_models/core/observer.h"
 #include "tests/net_models/probe.h"
 
 namespace umwelt::net

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net_models/model.h"
+#include "net_models/catalogue.h"
 #include "runtime/base/parameters.h"
 #include "platforms/platform.h"
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "net_models/catalogue.h"
 #include "runtime/base/parameters.h"
 #include "tests/runtime/portals/counted_api.h"
 

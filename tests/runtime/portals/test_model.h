@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/base/pool.h"
-#include "net_models/model.h"
+#include "net_models/core/model.h"
 
 namespace umwelt::portals::test
 {

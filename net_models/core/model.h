@@ -9,8 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <string_view>
 
 #include "runtime/base/timeline.h"
@@ -18,11 +16,6 @@
 namespace umwelt::platform
 {
 class Platform;
-}
-
-namespace umwelt
-{
-class Parameters;
 }
 
 namespace umwelt::net
@@ -168,9 +161,5 @@ struct ModelContext {
   CommandQueueListener* listener; // may be null: then queues are unbounded
   Observer* observer = nullptr;   // of stages; null: nobody looks
 };
-
-// Parameters are key=value strings ("--nic key=value"); an unknown key or a bad value throws std::invalid_argument whose
-// text names the key, what was expected, what was given and the nearest known key.
-std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& context, const Parameters& parameters);
 
 } // namespace umwelt::net
