@@ -171,8 +171,10 @@ void Job::make_ranks()
   if (cells_)
     start_cells();
   output_.start();
-  for (const auto& rank : ranks_)
+  for (const auto& rank : ranks_) {
+    rank->output->begin();
     seat(*rank);
+  }
 }
 
 JobFacts& Job::add_job(const std::string& name, std::vector<cli::RankPlace> places, const Rank* parent)
@@ -341,10 +343,7 @@ void Job::make_rank(Rank& rank, const Start& start)
 void Job::seat(Rank& rank)
 {
   const cli::RankPlace& place = rank.facts->places[static_cast<std::size_t>(rank.number)];
-  processes_.push_back(std::make_unique<portals::Process>(
-      fabric_, place.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
-      cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
-  rank.portals = processes_.back().get();
+  give_interface(rank);
   std::vector<unsigned> cores;
   for (unsigned core = 0; core < plan_.platform->node(place.node).cores; ++core)
     if (!plan_.options.bound || (core >= place.core && core < place.core + place.cores))
@@ -364,6 +363,14 @@ void Job::seat(Rank& rank)
     main.actor = &scheduler_.spawn(
         rank.title(), [&main] { main.channel->live(); }, stand_in_stack);
   main.actor->owner = &main;
+}
+
+void Job::give_interface(Rank& rank)
+{
+  processes_.push_back(std::make_unique<portals::Process>(
+      fabric_, rank.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
+      cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
+  rank.portals = processes_.back().get();
 }
 
 // --- cells -----------------------------------------------------------------------------------------------------------
@@ -615,9 +622,9 @@ void Job::exited(Rank& rank, int status)
   else if (rank.joined)
     fail(1, fmt::format("{} ended without MPI_Finalize", rank.title()),
          fmt::format(
-             "{} ended with exit code 0 at {}, expected it to call MPI_Finalize (PMIx_Finalize) first. Next step: "
-             "call it on every path out of main",
-             rank.title(), simulated_now()));
+             "{} ended with exit code 0 at {}, expected {} to call MPI_Finalize (PMIx_Finalize) first. Next step: {}",
+             rank.title(), simulated_now(), rank.joined_before ? "the program that has executed this one" : "it",
+             rank.joined_before ? "call it before exec" : "call it on every path out of main"));
   else if (rank.pmi->unfinished())
     warn(rank, "ended with exit code 0, expected cmd=finalize on PMI_FD first. Next step: call PMI_Finalize (what the "
                "program's "
@@ -1077,6 +1084,20 @@ Outcome Job::run()
     rank->output->pass_on(true);
   output_.erase_progress();
   return outcome_;
+}
+
+bool Job::finish_output()
+{
+  bool whole = true;
+  for (const auto& rank : ranks_) {
+    try {
+      rank->output->finish();
+    } catch (const std::runtime_error& error) {
+      fmt::print(stderr, "umwelt run: {}\n", error.what());
+      whole = false;
+    }
+  }
+  return whole;
 }
 
 observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) const

@@ -22,6 +22,7 @@
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/job.h"
+#include "runtime/job/standard_output.h"
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
@@ -434,7 +435,8 @@ int prepare(const cli::RunOptions& options, const std::vector<std::string>& argu
   for (const auto& [option, path] : {std::pair("--report", &options.report), {"--trace", &options.trace}})
     if (!path->empty())
       observe::ResultFile::check(option, *path); // before wrappers run
-  std::vector<std::string> unsaid;               // the second start says them
+  job::StandardOutput::check(options.output);
+  std::vector<std::string> unsaid; // the second start says them
   std::vector<job::ProgramPlan> plans;
   for (std::size_t i = 0; i < options.programs.size(); ++i)
     plans.push_back(plan_program(options, i, installation, unsaid));
@@ -474,6 +476,8 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers)
   std::vector<std::string> notes = options.notes;
   plan.shim = installation.shim;
   plan.options = options;
+  if (std::string& output = plan.options.output.directory; !output.empty())
+    output = fs::absolute(output).string(); // ranks change the working directory, and some begin later
   plan.platform = platform::make_platform({options.platform, cli::nodes_wanted(options), 0});
   plan.placement = cli::place_ranks(options, plan.platform->name(), plan.platform->nodes());
   plan_programs(plan, wrappers.executions, installation, notes);
@@ -510,8 +514,10 @@ int run_job(cli::RunOptions options, const Wrappers& wrappers)
     const observe::JobRecord record = job.record(outcome, wall.count());
     if (options.verbosity >= 0)
       fmt::print(stderr, "{}", observe::summary(record));
+    const bool printed = job.finish_output();
     const bool whole = finish_results(plan, report.get(), record, !job.cpu().measured());
-    exit_code = whole || outcome.exit_code != cli::exit_code::ok ? outcome.exit_code : cli::exit_code::failure;
+    exit_code =
+        (printed && whole) || outcome.exit_code != cli::exit_code::ok ? outcome.exit_code : cli::exit_code::failure;
     for (const Execution& execution : wrappers.executions) {
       const observe::RankRecord& rank = record.ranks[execution.rank];
       statuses.push_back(rank.signal != 0 ? rank.signal : rank.exit_status << 8);
