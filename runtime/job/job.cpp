@@ -55,13 +55,6 @@ std::uint64_t rank_seed(std::uint64_t seed, int rank)
   return (z ^ (z >> 31)) | 1;
 }
 
-// 2 itself is lent to children of ranks for a moment (preload/descriptor_numbers.h), and others write meanwhile.
-std::FILE* error_stream()
-{
-  static std::FILE* const stream = fdopen(fcntl(2, F_DUPFD_CLOEXEC, 3), "w");
-  return stream != nullptr ? stream : stderr;
-}
-
 net::Parameters nic_parameters(const cli::RunOptions& options)
 {
   net::Parameters parameters;
@@ -113,9 +106,9 @@ Job::Job(const Plan& plan, loader::PrivateFolder& folder)
       own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
-      shared_memory_(*this, node_parameters(plan_.options)), progress_(error_stream()), output_(progress_, !cpu_.measured()), counter_(ranks_),
-      files_(*this, folder.path()), keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()),
-      room_(plan_.options, plan_.placement)
+      shared_memory_(*this, node_parameters(plan_.options)), progress_(stderr), output_(progress_, !cpu_.measured()),
+      counter_(ranks_), files_(*this, folder.path()), keys_(plan_.placement.ranks.size()),
+      spaces_(plan_.placement.ranks.size()), room_(plan_.options, plan_.placement)
 {
   const net::Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
