@@ -321,110 +321,127 @@ void umw_numbers_of_child(const struct umw_gate* gate)
   }
 }
 
-struct lent_number {
-  int number;
-  int source; /* what the program has there; -1: nothing */
-  int saved;  /* what the process has there; -1: nothing */
-  int flags;
+/* glibc, posix/spawn_int.h: what a list of file actions holds. */
+struct __spawn_action {
+  enum { does_close, does_dup2, does_open, does_chdir, does_fchdir, does_closefrom, does_tcsetpgrp } tag;
+  union {
+    int fd;
+    struct {
+      int from, to;
+    } dup2;
+    struct {
+      int fd;
+      char* path;
+      int flags;
+      mode_t mode;
+    } open;
+  } action;
 };
 
-struct umw_lent {
-  struct lent_number* numbers;
-  int count;
-  int* hidden; /* others' that a child would inherit */
-  int hidden_count;
-};
-
-/* Descriptors of others that a child would inherit; `into` null: counts them. */
-static int others_to_hide(int* into)
+/* The process's `own` will have something else of the program's in the child, or nothing. */
+static bool is_target(int own)
 {
-  int count = 0;
+  return own < moved_end && (own < 3 || is_moved(own));
+}
+
+static bool closes_at_exec(int number)
+{
+  return is_moved(number) && flags_of_moved[number];
+}
+
+/* Whether the child has `number` because of these, though the program has it closed at exec. */
+static bool is_made_by(const posix_spawn_file_actions_t* wanted, int number)
+{
+  bool made = false;
+  for (int i = 0; i < wanted->__used; ++i) {
+    const struct __spawn_action* each = &wanted->__actions[i];
+    if (each->tag == does_dup2 && each->action.dup2.to == number)
+      made = true;
+    else if (each->tag == does_open && each->action.open.fd == number)
+      made = true; /* O_CLOEXEC holds by itself */
+  }
+  return made;
+}
+
+/* A descriptor of another's that the child would inherit. */
+static bool is_to_be_hidden(int own)
+{
+  return umw_is_others(own) && UMW_REAL(fcntl)(own, F_GETFD) == 0;
+}
+
+static int close_others(posix_spawn_file_actions_t* actions)
+{
+  int error = 0;
+  for (int own = 3; own < umw_most_numbers && error == 0; ++own)
+    if (is_to_be_hidden(own))
+      error = posix_spawn_file_actions_addclose(actions, own);
+  return error;
+}
+
+static int sources[umw_most_numbers]; /* where the child finds what the program has by a number */
+
+/* What lies where something else is to be is copied away first. */
+static int copy_away(posix_spawn_file_actions_t* actions)
+{
+  int error = 0, copy = moved_end;
+  for (int number = 0; number < moved_end && error == 0; ++number) {
+    sources[number] = umw_descriptor(number);
+    if (!is_moved(number) || !is_target(sources[number]))
+      continue;
+    while (UMW_REAL(fcntl)(copy, F_GETFD) >= 0)
+      ++copy;
+    error = posix_spawn_file_actions_adddup2(actions, sources[number], copy);
+    sources[number] = copy++;
+  }
+  return error;
+}
+
+static int put_in_place(posix_spawn_file_actions_t* actions, bool all)
+{
+  int error = 0;
+  for (int number = 0; number < moved_end && error == 0; ++number)
+    if (is_moved(number) && (all || !closes_at_exec(number)))
+      error = posix_spawn_file_actions_adddup2(actions, sources[number], number);
+    else if (number < 3 || is_moved(number))
+      error = posix_spawn_file_actions_addclose(actions, number);
+  for (int number = 0; number < moved_end && error == 0; ++number)
+    if (is_moved(number) && sources[number] != umw_descriptor(number))
+      error = posix_spawn_file_actions_addclose(actions, sources[number]);
+  return error;
+}
+
+static int add_wanted(posix_spawn_file_actions_t* actions, const posix_spawn_file_actions_t* wanted)
+{
+  int error = 0;
+  for (int i = 0; i < wanted->__used && error == 0; ++i) {
+    error = posix_spawn_file_actions_addclose(actions, 0); /* room for one */
+    if (error == 0)
+      actions->__actions[actions->__used - 1] = wanted->__actions[i];
+  }
+  for (int number = 0; number < moved_end && error == 0; ++number)
+    if (closes_at_exec(number) && !is_made_by(wanted, number))
+      error = posix_spawn_file_actions_addclose(actions, number);
+  return error;
+}
+
+/* The child does all of it to a table of its own: the process's is what other ranks and the runtime's threads go on with. */
+int umw_numbers_of_spawned(posix_spawn_file_actions_t* actions, const posix_spawn_file_actions_t* wanted)
+{
+  int error = close_others(actions);
+  if (error == 0)
+    error = copy_away(actions);
+  if (error == 0)
+    error = put_in_place(actions, wanted != NULL);
+  return error == 0 && wanted ? add_wanted(actions, wanted) : error;
+}
+
+int umw_count_for_spawned(const posix_spawn_file_actions_t* wanted)
+{
+  enum { some = 8 }; /* that others may open before it comes to that */
+  int count = (wanted ? wanted->__used : 0) + some;
   for (int own = 3; own < umw_most_numbers; ++own)
-    if (umw_is_others(own) && UMW_REAL(fcntl)(own, F_GETFD) == 0) {
-      if (into)
-        into[count] = own;
-      ++count;
-    }
+    count += is_to_be_hidden(own);
+  for (int number = 0; number < moved_end; ++number)
+    count += number < 3 || is_moved(number) ? 4 : 0;
   return count;
-}
-
-static struct umw_lent* make_lent(void)
-{
-  struct umw_lent* lent = calloc(1, sizeof *lent);
-  if (!lent)
-    return NULL;
-  lent->count = 3;
-  for (int number = 3; number < moved_end; ++number)
-    lent->count += is_moved(number);
-  lent->hidden_count = others_to_hide(NULL);
-  lent->numbers = malloc((size_t)lent->count * sizeof *lent->numbers);
-  lent->hidden = malloc((size_t)lent->hidden_count * sizeof *lent->hidden + 1);
-  if (lent->numbers && lent->hidden)
-    return lent;
-  free(lent->numbers);
-  free(lent->hidden);
-  free(lent);
-  return NULL;
-}
-
-struct umw_lent* umw_lend_numbers(void)
-{
-  const int error = errno;
-  struct umw_lent* lent = umw_gate ? make_lent() : NULL;
-  if (!lent) {
-    errno = error;
-    return NULL;
-  }
-  umw_gate->uncut = 1;
-  others_to_hide(lent->hidden);
-  for (int i = 0; i < lent->hidden_count; ++i)
-    UMW_REAL(fcntl)(lent->hidden[i], F_SETFD, FD_CLOEXEC);
-  int at = 0;
-  for (int number = 0; number < moved_end && at < lent->count; ++number) {
-    const bool moved = is_moved(number);
-    if (number >= 3 && !moved)
-      continue;
-    lent->numbers[at++] = (struct lent_number){
-        .number = number,
-        .flags = UMW_REAL(fcntl)(number, F_GETFD),
-        .saved = UMW_REAL(fcntl)(number, F_DUPFD_CLOEXEC, moved_end),
-        .source =
-            moved && !flags_of_moved[number] ? UMW_REAL(fcntl)(umw_descriptor(number), F_DUPFD_CLOEXEC, moved_end) : -1,
-    };
-  }
-  lent->count = at;
-  for (int i = 0; i < lent->count; ++i) {
-    const struct lent_number* each = &lent->numbers[i];
-    if (each->source < 0) {
-      board_up(each->number); /* what the C library opens meanwhile must not come there */
-      continue;
-    }
-    UMW_REAL(dup2)(each->source, each->number);
-    UMW_REAL(close)(each->source);
-  }
-  errno = error;
-  return lent;
-}
-
-void umw_numbers_back(struct umw_lent* lent)
-{
-  if (!lent)
-    return;
-  const int error = errno;
-  for (int i = 0; i < lent->count; ++i) {
-    const struct lent_number* each = &lent->numbers[i];
-    if (each->saved < 0) {
-      UMW_REAL(close)(each->number);
-      continue;
-    }
-    UMW_REAL(dup3)(each->saved, each->number, each->flags & FD_CLOEXEC ? O_CLOEXEC : 0);
-    UMW_REAL(close)(each->saved);
-  }
-  for (int i = 0; i < lent->hidden_count; ++i)
-    UMW_REAL(fcntl)(lent->hidden[i], F_SETFD, 0);
-  umw_gate->uncut = 0;
-  free(lent->numbers);
-  free(lent->hidden);
-  free(lent);
-  errno = error;
 }

@@ -15,6 +15,7 @@
  * Numbers from umw_most_numbers on are the same. */
 #pragma once
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -67,8 +68,10 @@ void umw_disown(int own);
 /* In a child made by fork() the numbers are the program's, and what is another rank's is not there: its pipes end when it closes them. */
 void umw_numbers_of_child(const struct umw_gate* gate);
 
-/* Between the two the program's numbers are those of the process, for a child that the C library makes. */
-struct umw_lent;
-struct umw_lent* umw_lend_numbers(void);
-void umw_numbers_back(struct umw_lent* lent);
+/* The same for a child of posix_spawn(3): what it is to do to its descriptors before and after what the program asks for (`wanted`, or
+ * null), and that, added to `actions`, an empty list. Strings remain those of `wanted`. 0, or an error. The caller is uncut from here to
+ * the call itself, since what other ranks open in between would be inherited. */
+int umw_numbers_of_spawned(posix_spawn_file_actions_t* actions, const posix_spawn_file_actions_t* wanted);
+/* About how many that will be. */
+int umw_count_for_spawned(const posix_spawn_file_actions_t* wanted);
 #pragma GCC visibility pop

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * exec. A rank that has not begun to communicate becomes the new program within its process (runtime/world/program_change.h): same rank,
- * pid and date. Children (fork, posix_spawn, system, popen) are processes of their own, whose exec is the kernel's.
+ * exec. A rank becomes the new program within its process (runtime/world/program_change.h): same rank, pid and date. Children (fork,
+ * posix_spawn, system, popen) are processes of their own, whose exec is the kernel's.
  */
 #include "preload/shim.h"
 

@@ -25,6 +25,7 @@
 #include "preload/local_sockets.h"
 #include "preload/shm_room.h"
 #include "preload/sockets.h"
+#include "preload/spawn.h"
 
 _Noreturn void __chk_fail(void);
 
@@ -346,6 +347,8 @@ UMW_PUBLIC int inotify_init(void)
 /* The C library closes by itself what is behind these. */
 UMW_PUBLIC int fclose(FILE* stream)
 {
+  if (umw_is_child_stream(stream))
+    return pclose(stream); /* as theirs does */
   const int fd = umw_gate ? UMW_REAL(fileno)(stream) : -1;
   if (fd >= 0) {
     fflush(stream); /* while its locks hold */

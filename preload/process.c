@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * End of a rank, child processes. Table: preload/abi/tables/process.def. */
+ * End of a rank, fork(2). Table: preload/abi/tables/process.def. */
 #include "preload/shim.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <pty.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -14,7 +13,6 @@
 #include <unistd.h>
 
 #include "preload/descriptors.h"
-#include "preload/file_locks.h"
 
 UMW_PUBLIC void _exit(int status)
 {
@@ -143,79 +141,6 @@ UMW_PUBLIC pid_t forkpty(int* terminal, char* name, const struct termios* settin
     *terminal = umw_note_opened(*terminal);
   }
   return child;
-}
-
-UMW_PUBLIC int posix_spawn(pid_t* restrict pid, const char* restrict path, const posix_spawn_file_actions_t* actions,
-                           const posix_spawnattr_t* restrict attributes, char* const argv[restrict],
-                           char* const envp[restrict])
-{
-  pid_t child;
-  struct umw_lent* lent = umw_lend_numbers();
-  const int result = UMW_REAL(posix_spawn)(&child, path, actions, attributes, argv, envp);
-  umw_numbers_back(lent);
-  if (result == 0 && umw_gate)
-    umw_note_child(child);
-  if (result == 0 && pid)
-    *pid = child;
-  return result;
-}
-
-UMW_PUBLIC int posix_spawnp(pid_t* restrict pid, const char* restrict file, const posix_spawn_file_actions_t* actions,
-                            const posix_spawnattr_t* restrict attributes, char* const argv[restrict],
-                            char* const envp[restrict])
-{
-  pid_t child;
-  struct umw_lent* lent = umw_lend_numbers();
-  const int result = UMW_REAL(posix_spawnp)(&child, file, actions, attributes, argv, envp);
-  umw_numbers_back(lent);
-  if (result == 0 && umw_gate)
-    umw_note_child(child);
-  if (result == 0 && pid)
-    *pid = child;
-  return result;
-}
-
-/* As the C library's, but that the child has the rank's descriptors. */
-UMW_PUBLIC int system(const char* command)
-{
-  if (!umw_gate || !command)
-    return UMW_REAL(system)(command);
-  char* const argv[] = {"sh", "-c", (char*)command, NULL};
-  pid_t child;
-  const int error = posix_spawn(&child, "/bin/sh", NULL, NULL, argv, environ);
-  if (error == ENOMEM || error == EAGAIN) {
-    errno = error;
-    return -1;
-  }
-  int status = 127 << 8;
-  if (error == 0)
-    while (waitpid(child, &status, 0) < 0)
-      if (errno != EINTR)
-        return -1;
-  return status;
-}
-
-UMW_PUBLIC FILE* popen(const char* command, const char* mode)
-{
-  if (!umw_may_open(1))
-    return NULL;
-  struct umw_lent* lent = umw_lend_numbers();
-  FILE* stream = UMW_REAL(popen)(command, mode);
-  umw_numbers_back(lent);
-  if (stream && umw_gate)
-    stream->_fileno = umw_descriptor(umw_note_opened(UMW_REAL(fileno)(stream)));
-  return stream;
-}
-
-UMW_PUBLIC int pclose(FILE* stream)
-{
-  const int fd = umw_gate ? UMW_REAL(fileno)(stream) : -1;
-  umw_locks_closing(fd);
-  const int result = UMW_REAL(pclose)(stream);
-  const int error = errno;
-  umw_note_closed(fd);
-  errno = error;
-  return result;
 }
 
 UMW_PUBLIC pid_t vfork(void)

@@ -45,8 +45,9 @@ UMW_PUBLIC pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t
   (void)count;
   if (!umw_gate)
     return PMIX_ERR_INIT;
-  if (users++ == 0)
-    umw_joined(0);
+  if (users == 0 && umw_joined(0) != 0)
+    return PMIX_ERR_UNREACH;
+  ++users;
   if (proc)
     PMIX_LOAD_PROCID(proc, umw_gate->job_name, (pmix_rank_t)umw_gate->rank);
   return PMIX_SUCCESS;

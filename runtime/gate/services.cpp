@@ -213,8 +213,7 @@ int umw_change_directory(Rank&, const char*, int)
 
 int umw_joined(Rank& rank, int)
 {
-  rank.joined = true;
-  return 0;
+  return rank.job.join(rank);
 }
 
 int umw_left(Rank& rank, int)

@@ -56,13 +56,6 @@ std::uint64_t rank_seed(std::uint64_t seed, int rank)
   return (z ^ (z >> 31)) | 1;
 }
 
-// 2 itself is lent to children of ranks for a moment (preload/descriptor_numbers.h), and others write meanwhile.
-std::FILE* error_stream()
-{
-  static std::FILE* const stream = fdopen(fcntl(2, F_DUPFD_CLOEXEC, 3), "w");
-  return stream != nullptr ? stream : stderr;
-}
-
 Parameters nic_parameters(const plan::RunOptions& options)
 {
   Parameters parameters;
@@ -114,9 +107,9 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateFolder& fo
       own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
-      shared_memory_(*this, node_parameters(plan_.options)), progress_(error_stream()), output_(progress_, !cpu_.measured()), counter_(ranks_),
-      files_(*this, folder.path()), keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()),
-      room_(plan_.options, plan_.placement)
+      shared_memory_(*this, node_parameters(plan_.options)), progress_(stderr), output_(progress_, !cpu_.measured()),
+      counter_(ranks_), files_(*this, folder.path()), keys_(plan_.placement.ranks.size()),
+      spaces_(plan_.placement.ranks.size()), room_(plan_.options, plan_.placement)
 {
   const Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
@@ -172,8 +165,10 @@ void Job::make_ranks()
   if (cells_)
     start_cells();
   output_.start();
-  for (const auto& rank : ranks_)
+  for (const auto& rank : ranks_) {
+    rank->output->begin();
     seat(*rank);
+  }
 }
 
 JobFacts& Job::add_job(const std::string& name, std::vector<plan::RankPlace> places, const Rank* parent)
@@ -342,10 +337,7 @@ void Job::make_rank(Rank& rank, const Start& start)
 void Job::seat(Rank& rank)
 {
   const plan::RankPlace& place = rank.facts->places[static_cast<std::size_t>(rank.number)];
-  processes_.push_back(std::make_unique<portals::Process>(
-      fabric_, place.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
-      cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
-  rank.portals = processes_.back().get();
+  give_interface(rank);
   std::vector<unsigned> cores;
   for (unsigned core = 0; core < plan_.platform->node(place.node).cores; ++core)
     if (!plan_.options.bound || (core >= place.core && core < place.core + place.cores))
@@ -365,6 +357,14 @@ void Job::seat(Rank& rank)
     main.actor = &scheduler_.spawn(
         rank.title(), [&main] { main.channel->live(); }, stand_in_stack);
   main.actor->owner = &main;
+}
+
+void Job::give_interface(Rank& rank)
+{
+  processes_.push_back(std::make_unique<portals::Process>(
+      fabric_, rank.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
+      cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
+  rank.portals = processes_.back().get();
 }
 
 // --- cells -----------------------------------------------------------------------------------------------------------
@@ -616,9 +616,9 @@ void Job::exited(Rank& rank, int status)
   else if (rank.joined)
     fail(1, fmt::format("{} ended without MPI_Finalize", rank.title()),
          fmt::format(
-             "{} ended with exit code 0 at {}, expected it to call MPI_Finalize (PMIx_Finalize) first. Next step: "
-             "call it on every path out of main",
-             rank.title(), simulated_now()));
+             "{} ended with exit code 0 at {}, expected {} to call MPI_Finalize (PMIx_Finalize) first. Next step: {}",
+             rank.title(), simulated_now(), rank.joined_before ? "the program that has executed this one" : "it",
+             rank.joined_before ? "call it before exec" : "call it on every path out of main"));
   else if (rank.pmi->unfinished())
     warn(rank, "ended with exit code 0, expected cmd=finalize on PMI_FD first. Next step: call PMI_Finalize (what the "
                "program's "
@@ -1078,6 +1078,20 @@ Outcome Job::run()
     rank->output->pass_on(true);
   output_.erase_progress();
   return outcome_;
+}
+
+bool Job::finish_output()
+{
+  bool whole = true;
+  for (const auto& rank : ranks_) {
+    try {
+      rank->output->finish();
+    } catch (const std::runtime_error& error) {
+      fmt::print(stderr, "umwelt run: {}\n", error.what());
+      whole = false;
+    }
+  }
+  return whole;
 }
 
 observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) const

@@ -88,6 +88,8 @@ public:
 
   // Runs all ranks to their end, or the job to its; inside a SimGrid actor (platforms/simgrid.h).
   Outcome run();
+  // After run(). False: a file of --output-filename is not whole, as has been said then.
+  bool finish_output();
   [[nodiscard]] observe::JobRecord record(const Outcome& outcome, double wall_seconds) const;
 
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
@@ -146,6 +148,7 @@ public:
   // execve(2): 0, or a negative errno; then, from the main thread.
   int may_change_program(Rank& rank);
   void changed_program(Rank& rank, const world::ProgramChange& change);
+  int join(Rank& rank);
   void warn(const Rank& rank, const std::string& text); // once per text
   // -vv: a line for every call that reaches the runtime.
   [[nodiscard]] bool traces_calls() const { return plan_.options.verbosity >= 2; }
@@ -195,6 +198,7 @@ private:
   void check_access_to_cells();
   void keep_ends_of_runtime(const Rank& rank);
   void seat(Rank& rank);
+  void give_interface(Rank& rank);
   void check_room_for(std::span<const plan::ProgramPlan* const> programs);
   void launch(Launch& launch);
   [[nodiscard]] std::vector<std::vector<unsigned>> late_cells(std::span<const plan::RankPlace> places,

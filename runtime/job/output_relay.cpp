@@ -12,11 +12,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "runtime/world/carrier.h"
 
 namespace umwelt::job
 {
@@ -54,29 +51,6 @@ bool open_terminal(int& read_end, int& write_end)
   return false;
 }
 
-// The numbers that a program has chosen are lent to its children for a moment, also those that are Umwelt's (preload/descriptor_numbers.h).
-// What the thread uses lies where programs choose none.
-int out_of_the_way(int fd)
-{
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  const int most = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, UMW_DESCRIPTORS));
-  const int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, most - std::min(1024, most / 4));
-  if (moved >= 0 && moved < UMW_DESCRIPTORS)
-    world::descriptor_owners()[moved] = UMW_OWN_DESCRIPTOR;
-  return moved;
-}
-
-// The same, in its place.
-int moved_away(int fd)
-{
-  const int moved = out_of_the_way(fd);
-  if (moved < 0)
-    return fd;
-  close(fd);
-  return moved;
-}
-
 void open_pipe(int& read_end, int& write_end)
 {
   std::array<int, 2> ends{};
@@ -90,8 +64,7 @@ void open_pipe(int& read_end, int& write_end)
 } // namespace
 
 OutputRelay::OutputRelay(observe::Progress& progress, bool in_turns)
-    : progress_(progress), in_turns_(in_turns), targets_{-1, out_of_the_way(1), out_of_the_way(2)},
-      terminal_{false, isatty(1) == 1, isatty(2) == 1}
+    : progress_(progress), in_turns_(in_turns), terminal_{false, isatty(1) == 1, isatty(2) == 1}
 {
 }
 
@@ -101,7 +74,6 @@ void OutputRelay::open(Channel& channel)
   const bool opened = channel.stream == 1 && open_terminal(channel.read_end, channel.write_end);
   if (!opened && terminal_[static_cast<std::size_t>(channel.stream)])
     open_pipe(channel.read_end, channel.write_end);
-  channel.read_end = moved_away(channel.read_end);
   if (channel.read_end >= 0)
     fcntl(channel.read_end, F_SETFL, fcntl(channel.read_end, F_GETFL) | O_NONBLOCK);
 }
@@ -123,9 +95,6 @@ OutputRelay::~OutputRelay()
     for (const int end : {channel.read_end, channel.write_end})
       if (end >= 0)
         close(end);
-  for (const int target : targets_)
-    if (target >= 0)
-      close(target);
 }
 
 int OutputRelay::end(unsigned carrier, int stream)
@@ -155,7 +124,7 @@ void OutputRelay::wake()
 void OutputRelay::start()
 {
   owner_ = pthread_self();
-  wake_ = moved_away(eventfd(1, EFD_CLOEXEC)); // the thread has channels to look at from the start
+  wake_ = eventfd(1, EFD_CLOEXEC); // the thread has channels to look at from the start
   if (wake_ < 0)
     throw std::system_error(errno, std::generic_category(), "eventfd");
   sigset_t all;
@@ -287,7 +256,6 @@ void OutputRelay::pass_on_everything()
 // `mutex_` is held.
 void OutputRelay::put(int stream, std::string_view text)
 {
-  const int target = target_of(stream);
   if (text.empty() || closed_[static_cast<std::size_t>(stream)])
     return;
   if (terminal_[static_cast<std::size_t>(stream)]) {
@@ -295,11 +263,11 @@ void OutputRelay::put(int stream, std::string_view text)
     line_is_open_ = text.back() != '\n';
   }
   while (!text.empty()) {
-    const ssize_t bytes = ::write(target, text.data(), text.size());
+    const ssize_t bytes = ::write(stream, text.data(), text.size());
     if (bytes >= 0) {
       text.remove_prefix(static_cast<std::size_t>(bytes));
     } else if (errno == EAGAIN) { // somebody else has made it so
-      pollfd room{target, POLLOUT, 0};
+      pollfd room{stream, POLLOUT, 0};
       poll(&room, 1, -1);
     } else if (errno != EINTR) {
       closed_[static_cast<std::size_t>(stream)] = true;
@@ -321,7 +289,7 @@ void OutputRelay::rescue()
   for (int attempts = 0; attempts < 100; ++attempts) {
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
       for (const Channel& channel : channels_) {
-        const int target = target_of(channel.stream);
+        const int target = channel.stream;
         for (const auto& [rank, line] : channel.lines)
           (void)!::write(target, line.text.data(), line.text.size());
         std::array<char, 4UL << 10> buffer; // NOLINT(*-member-init)

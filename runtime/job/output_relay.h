@@ -76,12 +76,6 @@ private:
   };
   static constexpr int nobody = -1;
 
-  // The stream itself, if there was no descriptor left for a copy.
-  [[nodiscard]] int target_of(int stream) const
-  {
-    const int copy = targets_[static_cast<std::size_t>(stream)];
-    return copy >= 0 ? copy : stream;
-  }
   [[nodiscard]] unsigned place_of(unsigned carrier) const { return in_turns_ ? 0 : carrier; }
   void open(Channel& channel);
   void wake();
@@ -95,7 +89,6 @@ private:
 
   observe::Progress& progress_;
   bool in_turns_;
-  std::array<int, 3> targets_;          // by stream: copies of 1 and 2, which are lent to children for a moment (preload/process.c)
   std::array<bool, 3> terminal_;        // by stream
   std::deque<Channel> channels_;        // two a place; only the owner adds some
   std::deque<std::atomic<bool>> keeps_; // by place: lines of ranks are kept

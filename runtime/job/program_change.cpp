@@ -16,18 +16,11 @@ namespace umwelt::job
 
 int Job::may_change_program(Rank& rank)
 {
-  const char* why = nullptr;
-  if (rank.joined || rank.portals->initialised())
-    why = "it has begun to communicate (MPI_Init, PMIx_Init, PtlInit), and its network interface would go with the old "
-          "program";
-  else if (&rank.running() != &rank.main())
-    why = "another thread than the main one asks for it";
-  if (why == nullptr)
+  if (&rank.running() == &rank.main())
     return 0;
   warn(rank,
-       fmt::format("exec refused (ENOSYS): {}. Next step: exec before MPI_Init and from the main thread, or start the "
-                   "program as a child",
-                   why));
+       "exec refused (ENOSYS): another thread than the main one asks for it. Next step: exec from the main thread, "
+       "or start the program as a child");
   return -ENOSYS;
 }
 
@@ -38,6 +31,12 @@ void Job::changed_program(Rank& rank, const world::ProgramChange& change)
       end_elsewhere(rank, *thread);
       rank.falls_asleep(*thread);
     }
+  if (rank.portals->initialised()) { // its interface goes with the program, what others send there is lost
+    rank.portals->detach();
+    give_interface(rank);
+  }
+  if (rank.joined)
+    rank.joined_before = true;
   shared_memory_.forget(rank);
   sysv_.program_changed(rank);
   rank.timers.stop();
@@ -45,6 +44,18 @@ void Job::changed_program(Rank& rank, const world::ProgramChange& change)
   change.apply(rank.world);
   files_.ended(rank); // made again when they are asked for
   polling_.progress();
+}
+
+// As natively: the server knows a connection of the program before this one, and has lost it.
+int Job::join(Rank& rank)
+{
+  if (rank.joined_before) {
+    warn(rank, "PMIx_Init (MPI_Init) fails: the program before this one, which has executed it, has called it and not "
+               "PMIx_Finalize (MPI_Finalize). Next step: exec before MPI_Init");
+    return -EALREADY;
+  }
+  rank.joined = true;
+  return 0;
 }
 
 // A thread ends where it is.

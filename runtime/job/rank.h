@@ -149,6 +149,7 @@ public:
   std::uint64_t changed = 0; // how often something polls look for has come (Polling::changed)
   Phase phase = Phase::loading;
   bool joined = false;     // between PMIx_Init and PMIx_Finalize
+  bool joined_before = false; // and a program between the two has executed this one
   bool in_wrapper = false; // its program was executed by a wrapper, which goes on when it has ended
   RankEnd end;
   SimTime finished = 0;

@@ -28,6 +28,7 @@
 #include "runtime/base/usage_error.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/pmi_socket.h"
+#include "runtime/job/standard_output.h"
 
 namespace umwelt::job
 {
@@ -261,8 +262,10 @@ void Job::launch(Launch& launch)
       add_rank(facts, static_cast<int>(i), launch.starts[i]);
     if (cells_)
       start_late_cells(facts, launch.cells);
-    for (std::size_t i = first; i < ranks_.size(); ++i)
+    for (std::size_t i = first; i < ranks_.size(); ++i) {
+      ranks_[i]->output->begin();
       seat(*ranks_[i]);
+    }
   } catch (const std::exception& error) {
     for (std::size_t i = first; i < ranks_.size(); ++i)
       if (ranks_[i]->threads.empty()) {

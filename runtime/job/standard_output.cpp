@@ -5,10 +5,12 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,23 +29,17 @@ namespace
 constexpr off_t page = 4096;
 constexpr off_t worth_giving_back = 1 << 20; // bytes
 
-void write_all(int fd, const std::string& text)
+constexpr const char* option = "--output-filename";
+
+void refuse(const plan::OutputFiles& output, const std::string& got)
 {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EAGAIN) { // somebody else has made it so
-      pollfd room{fd, POLLOUT, 0};
-      poll(&room, 1, -1);
-    } else if (n < 0 && errno != EINTR) {
-      return; // a closed pipe has raised SIGPIPE by now
-    }
-    done += n > 0 ? static_cast<std::size_t>(n) : 0;
-  }
+  throw UsageError(fmt::format("{} {}", option, output.directory), "a folder where files can be made", got,
+                        "name another folder");
 }
 
 // DIR/JOB/rank.03/stdout, as Open MPI names them: the rank padded to the width of the highest.
-int open_file(const plan::OutputFiles& output, unsigned job, int rank, int ranks, const std::string& label)
+std::unique_ptr<observe::ResultFile> open_file(const plan::OutputFiles& output, unsigned job, int rank, int ranks,
+                                               const std::string& label)
 {
   const auto width = fmt::format("{}", ranks - 1).size();
   fs::path folder = output.directory;
@@ -52,22 +48,45 @@ int open_file(const plan::OutputFiles& output, unsigned job, int rank, int ranks
   folder /= fmt::format("rank.{:0{}}", rank, width);
   std::error_code error;
   fs::create_directories(folder, error);
-  const fs::path path = folder / label;
-  const int fd = error ? -1 : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (error)
+    refuse(output, error.message());
+  return std::make_unique<observe::ResultFile>(option, (folder / label).string(),
+                                               observe::ResultFile::Growth::followed);
+}
+
+int make_collector()
+{
+  const int fd = memfd_create("umwelt-output", MFD_CLOEXEC);
   if (fd < 0)
-    throw UsageError("--output-filename " + output.directory, "a folder where files can be made",
-                          error ? error.message() : path.string() + ": " + std::strerror(errno), "name another folder");
+    throw std::system_error(errno, std::generic_category(), "memfd_create, to collect what a rank prints");
+  fcntl(fd, F_SETFL, O_APPEND);
   return fd;
 }
 
 } // namespace
 
+void StandardOutput::check(const plan::OutputFiles& output)
+{
+  if (output.directory.empty())
+    return;
+  fs::path folder = fs::absolute(output.directory);
+  std::error_code error;
+  while (!fs::exists(folder, error) && !error && folder.has_relative_path())
+    folder = folder.parent_path();
+  if (error)
+    refuse(output, error.message());
+  if (!fs::is_directory(folder, error))
+    refuse(output, fmt::format("{}: {}", folder.string(), std::strerror(ENOTDIR)));
+  const bool there = folder == fs::absolute(output.directory); // with all that is needed, perhaps
+  if (!there && access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse(output, fmt::format("{}: {}", folder.string(), std::strerror(errno)));
+}
+
 StandardOutput::StandardOutput(const plan::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks)
     : relay_(relay), tag_(options.tag_output), timestamp_(options.timestamp_output), job_(job), rank_(rank)
 {
   const bool files = !options.output.directory.empty();
-  const bool pass = !files || options.output.copy;
-  collects_ = pass && (tag_ || timestamp_ || files);
+  collects_ = tag_ || timestamp_ || files;
   for (int number = 1; number <= 2; ++number) {
     Stream& stream = streams_[static_cast<std::size_t>(number - 1)];
     stream.label = number == 1 ? "stdout" : "stderr";
@@ -77,22 +96,41 @@ StandardOutput::StandardOutput(const plan::RunOptions& options, OutputRelay& rel
     }
     if (files)
       stream.file = open_file(options.output, job, rank, ranks, stream.label);
-    if (collects_) {
-      stream.fd = memfd_create("umwelt-output", MFD_CLOEXEC);
-      fcntl(stream.fd, F_SETFL, O_APPEND);
+    stream.collector = collects_;
+    stream.fd = collects_ ? make_collector() : number;
+    if (collects_ && (!files || options.output.copy))
       stream.target = number;
-    } else {
-      stream.fd = files ? stream.file : number;
-    }
   }
 }
 
 StandardOutput::~StandardOutput()
 {
-  for (Stream& stream : streams_)
-    for (const int fd : {stream.file, stream.target >= 0 ? stream.fd : -1})
-      if (fd > 2)
-        close(fd);
+  for (const Stream& stream : streams_)
+    if (stream.collector && stream.fd >= 0)
+      close(stream.fd);
+}
+
+void StandardOutput::begin()
+{
+  for (const Stream& stream : streams_)
+    if (stream.file)
+      stream.file->begin();
+}
+
+void StandardOutput::finish()
+{
+  pass_on(true);
+  std::string wrong;
+  for (Stream& stream : streams_) {
+    try {
+      if (const std::unique_ptr<observe::ResultFile> file = std::move(stream.file))
+        file->finish("Make room or name another folder, and run again.");
+    } catch (const std::runtime_error& error) {
+      wrong += fmt::format("{}{}", wrong.empty() ? "" : "\n", error.what());
+    }
+  }
+  if (!wrong.empty())
+    throw std::runtime_error(wrong);
 }
 
 std::string StandardOutput::tag(const Stream& stream) const
@@ -132,7 +170,7 @@ void StandardOutput::take(Stream& stream)
 
 void StandardOutput::pass_on(Stream& stream, bool everything)
 {
-  if (stream.target < 0)
+  if (!stream.collector)
     return;
   take(stream);
   if (stream.partial.empty() || (!everything && stream.partial.find('\n') == std::string::npos))
@@ -146,9 +184,10 @@ void StandardOutput::pass_on(Stream& stream, bool everything)
     out += tag(stream) + stream.partial;
     stream.partial.clear();
   }
-  if (stream.file >= 0)
-    write_all(stream.file, out);
-  relay_.write(stream.target, out);
+  if (stream.file)
+    stream.file->add(out);
+  if (stream.target >= 0)
+    relay_.write(stream.target, out);
 }
 
 void StandardOutput::pass_on(bool everything)

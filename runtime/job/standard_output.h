@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a rank's standard output and error go when they do not simply go to Umwelt's own: files of their own
-// (--output-filename), or collectors whose lines are passed on with a tag (--tag-output, --timestamp-output).
+// Where a rank's standard output and error go when they do not simply go to Umwelt's own: to collectors whose lines are passed on, into
+// files of the rank (--output-filename), with a tag (--tag-output, --timestamp-output).
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 
 #include <sys/types.h>
 
-#include "runtime/plan/options.h"
+#include "runtime/cli/options.h"
+#include "runtime/observe/result_file.h"
 
 namespace umwelt::job
 {
@@ -18,12 +20,20 @@ class OutputRelay;
 class StandardOutput
 {
 public:
-  // Throws UsageError if a file cannot be made. `rank` of `ranks` of a job; the program's descriptors are descriptors().
+  // Throws std::invalid_argument if a file cannot be written. `rank` of `ranks` of a job; the program's descriptors are descriptors().
   // What is collected is passed on by `relay`, which outlives it.
   StandardOutput(const plan::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks);
   ~StandardOutput();
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
+
+  // Throws UsageError if files cannot be made in the folder, without a trace.
+  static void check(const plan::OutputFiles& output);
+
+  // Its files are emptied: those of all ranks could be opened.
+  void begin();
+  // No more is passed on. Throws std::runtime_error if a file is not whole.
+  void finish();
 
   // Descriptors for the rank's 1 and 2.
   [[nodiscard]] int descriptor(int stream) const { return streams_[static_cast<std::size_t>(stream - 1)].fd; }
@@ -33,13 +43,14 @@ public:
 
 private:
   struct Stream {
-    int fd = -1;          // the rank writes here
-    int file = -1;        // --output-filename
-    int target = -1;      // Umwelt's own descriptor the lines are passed on to, -1: to none
-    off_t done = 0;       // bytes of fd already taken,
-    off_t given_back = 0; // and of those, given back to the machine
-    std::string label;    // "stdout"
-    std::string partial;  // a line that has not ended yet
+    int fd = -1;                               // the rank writes here
+    bool collector = false;                    // of this stream
+    std::unique_ptr<observe::ResultFile> file; // --output-filename
+    int target = -1;                           // Umwelt's own descriptor the lines are passed on to, -1: to none
+    off_t done = 0;                            // bytes of fd already taken,
+    off_t given_back = 0;                      // and of those, given back to the machine
+    std::string label;                         // "stdout"
+    std::string partial;                       // a line that has not ended yet
   };
   static void take(Stream& stream);
   void pass_on(Stream& stream, bool everything);

@@ -25,6 +25,7 @@
 #include "runtime/gate/dispatch.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/job.h"
+#include "runtime/job/standard_output.h"
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
@@ -437,7 +438,8 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   for (const auto& [option, path] : {std::pair("--report", &options.report), {"--trace", &options.trace}})
     if (!path->empty())
       observe::ResultFile::check(option, *path); // before wrappers run
-  std::vector<std::string> unsaid;               // the second start says them
+  job::StandardOutput::check(options.output);
+  std::vector<std::string> unsaid; // the second start says them
   std::vector<plan::ProgramPlan> plans;
   for (std::size_t i = 0; i < options.programs.size(); ++i)
     plans.push_back(plan_program(options, i, installation, unsaid));
@@ -477,6 +479,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   std::vector<std::string> notes = options.notes;
   plan.shim = installation.shim;
   plan.options = options;
+  if (std::string& output = plan.options.output.directory; !output.empty())
+    output = fs::absolute(output).string(); // ranks change the working directory, and some begin later
   plan.platform = platform::make_platform({options.platform, plan::nodes_wanted(options), 0});
   plan.placement = plan::place_ranks(options, plan.platform->name(), plan.platform->nodes());
   plan_programs(plan, wrappers.executions, installation, notes);
@@ -513,8 +517,10 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
     const observe::JobRecord record = job.record(outcome, wall.count());
     if (options.verbosity >= 0)
       fmt::print(stderr, "{}", observe::summary(record));
+    const bool printed = job.finish_output();
     const bool whole = finish_results(plan, report.get(), record, !job.cpu().measured());
-    exit_code = whole || outcome.exit_code != exit_code::ok ? outcome.exit_code : exit_code::failure;
+    exit_code =
+        (printed && whole) || outcome.exit_code != exit_code::ok ? outcome.exit_code : exit_code::failure;
     for (const Execution& execution : wrappers.executions) {
       const observe::RankRecord& rank = record.ranks[execution.rank];
       statuses.push_back(rank.signal != 0 ? rank.signal : rank.exit_status << 8);

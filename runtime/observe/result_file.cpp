@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,7 +124,8 @@ private:
 
 } // namespace
 
-ResultFile::ResultFile(std::string option, const std::string& path) : option_(std::move(option)), path_(path)
+ResultFile::ResultFile(std::string option, const std::string& path, Growth growth)
+    : option_(std::move(option)), path_(path)
 {
   Target target;
   if (const int error = follow(path, target); error != 0)
@@ -135,6 +137,8 @@ ResultFile::ResultFile(std::string option, const std::string& path) : option_(st
     fd_ = fcntl(*target.descriptor, F_DUPFD_CLOEXEC, 3);
     if (fd_ < 0)
       refuse(errno);
+  } else if (growth == Growth::followed && (!target.exists || S_ISREG(target.status.st_mode))) {
+    open_followed(target.path, target.exists);
   } else if (!replaceable(target)) {
     open_in_place(target.path);
   } else {
@@ -154,7 +158,8 @@ ResultFile::ResultFile(std::string option, const std::string& path) : option_(st
       fchmod(fd_, target.status.st_mode & permission_bits & ~special);
     }
   }
-  buffer_.reserve(large + (large >> 2));
+  if (growth == Growth::hidden)
+    buffer_.reserve(large + (large >> 2));
 }
 
 ResultFile::~ResultFile()
@@ -164,6 +169,8 @@ ResultFile::~ResultFile()
   close(fd_);
   if (named_)
     unlink(partial_.c_str());
+  if (!made_.empty())
+    unlink(made_.c_str());
 }
 
 void ResultFile::check(const std::string& option, const std::string& path)
@@ -197,6 +204,17 @@ void ResultFile::open_in_place(const std::string& path)
   truncate_ = true;
 }
 
+// Appended to: another of these may lead to the same file.
+void ResultFile::open_followed(const std::string& path, bool exists)
+{
+  fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, new_file_mode);
+  if (fd_ < 0)
+    refuse(errno);
+  truncate_ = true;
+  if (!exists)
+    made_ = path;
+}
+
 bool ResultFile::open_beside()
 {
   fd_ = open(fs::path(final_).parent_path().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, new_file_mode);
@@ -227,6 +245,7 @@ void ResultFile::refuse(int error) const
 
 void ResultFile::flush()
 {
+  made_.clear();
   if (std::exchange(truncate_, false) && ftruncate(fd_, 0) != 0 && errno != EINVAL) // no regular file: EINVAL
     error_ = errno;
   const char* next = buffer_.data();
@@ -236,6 +255,11 @@ void ResultFile::flush()
     const ssize_t done = write(fd_, next, left);
     if (done < 0 && errno == EINTR)
       continue;
+    if (done < 0 && errno == EAGAIN) { // a pipe that somebody else has made so
+      pollfd room{fd_, POLLOUT, 0};
+      poll(&room, 1, -1);
+      continue;
+    }
     if (done <= 0) {
       error_ = done < 0 ? errno : EIO;
       guard.broken = error_ == EPIPE;

@@ -4,7 +4,8 @@
 //    (O_TMPFILE of open(2)), where the file system can do that, otherwise NAME.PID.partial. A file that was there keeps its
 //    owner and permissions, a new one has those of the umask. A symbolic link stays: it is its target that is replaced.
 //  - anything else (devices, FIFOs, what a descriptor of this process leads to: /dev/stdout, /dev/fd/N) is written in place,
-//    and so is a regular file in a folder where nothing can be made.
+//    and so is a regular file in a folder where nothing can be made;
+//  - and what is to be read as it grows (Growth::followed): it appears at once, and is added to.
 // All of it is opened by the constructor, so what cannot be written is known before hours have been spent.
 #pragma once
 
@@ -20,9 +21,12 @@ namespace umwelt::observe
 class ResultFile
 {
 public:
+  enum class Growth : std::uint8_t { hidden, followed };
+
   // `option` is for messages ("--trace"); `path` is relative to the present working directory. Throws std::invalid_argument if it
   // cannot be written. A FIFO that nobody reads is waited for, and that is said on stderr.
-  ResultFile(std::string option, const std::string& path);
+  // Followed: what was there stays until begin(), so that of several none is lost if one of them is refused.
+  ResultFile(std::string option, const std::string& path, Growth growth = Growth::hidden);
   // Not finished: nothing is left of it, but for what was written in place.
   ~ResultFile();
   ResultFile(const ResultFile&) = delete;
@@ -38,6 +42,14 @@ public:
     if (buffer_.size() >= large)
       flush();
   }
+  // Followed: empties it.
+  void begin() { flush(); }
+  // Followed: adds text at its end. What goes wrong is told by finish().
+  void add(std::string_view text)
+  {
+    buffer_ += text;
+    flush();
+  }
   // Writes what is left and gives the file its name. Throws std::runtime_error if any of it could not be written; what there is
   // of a regular file then gets the name NAME.PID.partial, if `keep_part`.
   void finish(std::string_view next_step = "Make room or name another file, and run again.", bool keep_part = false);
@@ -49,6 +61,7 @@ public:
 private:
   static constexpr std::size_t large = 256 << 10;
   void open_in_place(const std::string& path);
+  void open_followed(const std::string& path, bool exists);
   bool open_beside();
   [[noreturn]] void refuse(int error) const;
   void flush();
@@ -63,6 +76,7 @@ private:
   std::string partial_;   // NAME.PID.partial
   bool named_ = false;    // the new file has that name
   bool truncate_ = false; // before the first write
+  std::string made_;      // followed: was not there, and has not begun
   int fd_ = -1;
   int error_ = 0; // of the first write that failed; nothing is written after it
   std::uint64_t written_ = 0;

@@ -28,6 +28,8 @@ static void talk(int rank)
     print(1, piece);
     print(1, " of pieces\n");
     fprintf(stderr, "rank %d error %d of pieces\n", rank, i);
+    MPI_Barrier(
+        MPI_COMM_WORLD); /* who is in the middle of a line would otherwise stay there longer than the runtime waits for its end */
     if (rank == 0) /* the run takes wall-clock time, in one process and in cells */
       for (volatile long wait = 0; wait < 160000000; ++wait)
         ;

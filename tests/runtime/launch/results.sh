@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# results.sh CASE UMWELT PROGRAM: what --report and the like write to. Devices are the test's own (mknod, which needs root).
+# results.sh CASE UMWELT PROGRAM: what --report, --output-filename and the like write to. Devices are the test's own (mknod, which needs root).
 set -u
 case=$1 umwelt=$2 program=$3
 work=$(mktemp -d)
@@ -17,7 +17,7 @@ device() { # NAME MINOR
 run() { # CODE PATTERN OPTIONS...
   local expected=$1 pattern=$2
   shift 2
-  timeout --kill-after=5 60 "$umwelt" run --cpu none -np 2 "$@" "$program" </dev/null >stdout 2>stderr
+  timeout --kill-after=5 60 "$umwelt" run --cpu none -np 2 "$@" "$program" ${argument:-} </dev/null >stdout 2>stderr
   local code=$?
   [ $code = "$expected" ] || { cat stderr; fail "$*: exit code $code, expected $expected"; }
   tr '\n' ' ' <stderr | grep -qE -- "$pattern" || { cat stderr; fail "$*: standard error does not match $pattern"; }
@@ -96,5 +96,55 @@ killed)
   [ $? = 130 ] || fail "exit code"
   only r.json t.csv
   is_report r.json
+  ;;
+ranks) # --output-filename: written in place as it grows
+  program=${program%misbehave}report
+  mkdir -p out/1/rank.0 out/1/rank.1 far
+  mkfifo out/1/rank.0/stdout
+  ln -s ../../../far/text out/1/rank.1/stdout
+  echo old >far/text
+  echo old >out/1/rank.1/stderr
+  echo mine >out/note
+  cat out/1/rank.0/stdout >copy &
+  run 0 completed --output-filename out
+  wait
+  grep -q '^rank 0 of 2' copy && [ -p out/1/rank.0/stdout ] || fail "FIFO"
+  grep -q '^rank 1 of 2' far/text && [ -L out/1/rank.1/stdout ] && ! grep -q old far/text || fail "link"
+  [ "$(cat out/1/rank.1/stderr out/note)" = "$(printf 'rank 1 to stderr\nmine')" ] || fail "files that were there"
+  grep -q '^rank 1 of 2' stdout || fail "not on standard output"
+  rm -rf out/1
+  # In place from the start, whoever reads it; nothing twice.
+  run 0 completed --output-filename out:nojobid,nocopy
+  grep -q '^rank 1 of 2' out/rank.1/stdout && [ ! -s stdout ] || fail "nocopy"
+  ;;
+ranks-full)
+  program=${program%misbehave}report
+  mkdir -p out/1/rank.0 out/1/rank.1
+  device out/1/rank.1/stdout 7
+  device out/1/rank.0/stderr 3
+  for how in out out:nocopy; do
+    run 125 "completed.*--output-filename [^ ]*/out/1/rank.1/stdout: expected all of it to be written, got: No space left on device after 0 bytes.*Make room or name another folder" --output-filename $how
+    grep -q "rank\.0/" stderr && fail "rank 0 has no such trouble"
+  done
+  [ -c out/1/rank.1/stdout ] && grep -q '^rank 0 of 2' out/1/rank.0/stdout || fail "replaced"
+  argument=3 # an exit code of its own counts more
+  run 3 "rank.1/stdout: expected all of it" --output-filename out
+  # A reader that goes away
+  rm out/1/rank.1/stdout
+  mkfifo out/1/rank.1/stdout
+  : <out/1/rank.1/stdout &
+  argument=
+  run 125 "rank.1/stdout: expected all of it to be written, got: Broken pipe" --output-filename out
+  ;;
+ranks-refused)
+  program=${program%misbehave}report
+  mkdir -p out/1/rank.0 out/1/rank.1/stdout
+  echo old >out/1/rank.0/stdout
+  run 121 "--output-filename [^ ]*/out/1/rank.1/stdout: expected a file that can be written, got: Is a directory" --output-filename out
+  [ "$(cat out/1/rank.0/stdout)" = old ] && [ ! -e out/1/rank.0/stderr ] || fail "rank 0's has been touched"
+  run 121 "--output-filename out/1/rank.0/stdout/x: expected a folder where files can be made, got [^ ]*/stdout: Not a directory" --output-filename out/1/rank.0/stdout/x
+  # before a wrapper runs
+  timeout 60 "$umwelt" run -np 1 --output-filename out/1/rank.0/stdout sh -c "touch ran; exec $program" 2>stderr
+  [ $? = 121 ] && [ ! -e ran ] || fail "the wrapper has run"
   ;;
 esac

@@ -289,6 +289,53 @@ TEST_F(ResultFileTest, KnowsWhenTwoAreTheSame)
   EXPECT_FALSE(one.same_file(other));
 }
 
+TEST_F(ResultFileTest, FollowedAppearsAtOnceAndIsAddedTo)
+{
+  using Growth = ResultFile::Growth;
+  std::ofstream(folder / "a") << "old";
+  {
+    const ResultFile refused("--option", folder / "a", Growth::followed);
+    const ResultFile made("--option", folder / "b", Growth::followed);
+    EXPECT_EQ(names().size(), 2U);
+  }
+  EXPECT_THAT(names(), testing::ElementsAre("a")); // it has not begun
+  EXPECT_EQ(text_of(folder / "a"), "old");
+  fs::create_symlink("a", folder / "link");
+  ResultFile file("--option", folder / "a", Growth::followed);
+  ResultFile same("--option", folder / "link", Growth::followed);
+  for (ResultFile* each : {&file, &same})
+    each->begin();
+  EXPECT_EQ(text_of(folder / "a"), "");
+  file.add("one ");
+  EXPECT_EQ(text_of(folder / "a"), "one ");
+  same.add("two ");
+  file.add("three");
+  for (ResultFile* each : {&file, &same})
+    each->finish();
+  EXPECT_EQ(text_of(folder / "a"), "one two three");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+}
+
+// Somebody else who has the pipe may have made it so.
+TEST_F(ResultFileTest, WaitsForRoomInAPipeThatDoesNotBlock)
+{
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(pipe2(pipe.data(), O_CLOEXEC), 0);
+  fcntl(pipe[1], F_SETFL, O_NONBLOCK);
+  constexpr std::size_t size = 1 << 20;
+  std::size_t got = 0;
+  std::thread reader([&] {
+    std::array<char, 4096> text{};
+    for (ssize_t bytes = 0; (bytes = read(pipe[0], text.data(), text.size())) > 0;)
+      got += static_cast<std::size_t>(bytes);
+  });
+  write("/dev/fd/" + std::to_string(pipe[1]), std::string(size, 'x'));
+  close(pipe[1]);
+  reader.join();
+  close(pipe[0]);
+  EXPECT_EQ(got, size);
+}
+
 // The file system says no at the end: what there is gets a name, if that is wanted.
 TEST_F(ResultFileTest, KeepsWhatThereIsIfAsked)
 {
