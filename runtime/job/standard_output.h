@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "runtime/cli/options.h"
+#include "runtime/plan/options.h"
 #include "runtime/observe/result_file.h"
 
 namespace umwelt::job
