@@ -101,7 +101,7 @@ UMW_PUBLIC int getcpu(unsigned* cpu, unsigned* numa_node)
   const int now = core();
   if (cpu)
     *cpu = (unsigned)now;
-  if (numa_node) /* as in runtime/job/machine_files.h */
+  if (numa_node) /* as in runtime/procfs/machine_files.h */
     *numa_node = (unsigned)((int64_t)now * umw_gate->sockets / umw_gate->cores);
   return 0;
 }
@@ -172,7 +172,7 @@ UMW_PUBLIC long get_avphys_pages(void)
   return umw_gate ? sysconf(_SC_AVPHYS_PAGES) : UMW_REAL(get_avphys_pages)();
 }
 
-/* As /proc/uptime, /proc/loadavg and /proc/meminfo have it (runtime/job/node_files.cpp). */
+/* As /proc/uptime, /proc/loadavg and /proc/meminfo have it (runtime/procfs/node_files.cpp). */
 UMW_PUBLIC int sysinfo(struct sysinfo* info)
 {
   if (!umw_gate)

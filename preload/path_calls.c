@@ -454,7 +454,7 @@ UMW_PUBLIC char* get_current_dir_name(void)
   return getcwd(NULL, 0);
 }
 
-/* The other processes of the node see it in /proc/PID/cwd (runtime/job/process_files.cpp). */
+/* The other processes of the node see it in /proc/PID/cwd (runtime/procfs/process_files.cpp). */
 static int moved(int result)
 {
   if (result != 0)

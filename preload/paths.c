@@ -3,7 +3,7 @@
  * What a rank names is the node's. A tree is a file or folder of the node in place of one of the machine; what is not there is not there.
  * Trees lie in the same order below the node's folder, so that links between them lead where they should. Beside them are the folders
  * of the processes of the node; everything else is the machine's. The runtime makes the files when they are first named, those that
- * change each time (runtime/job/node_files.h).
+ * change each time (runtime/procfs/node_files.h).
  *
  * A path relative to a descriptor, or to the working directory, is put together with the name of that folder first: programs open "/" or
  * "/proc" and go on from there (hwloc).

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "net_models/core/model.h"
+#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
 
 namespace umwelt::net

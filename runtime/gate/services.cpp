@@ -18,6 +18,7 @@
 #include "preload/abi/time_units.h"
 #include "runtime/bootstrap/namespaces.h"
 #include "runtime/job/job.h"
+#include "runtime/job/node_now.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/rank.h"
 
@@ -169,7 +170,7 @@ int umw_node_file(Rank& rank, const char* path)
 {
   const world::FileMask usual;
   try {
-    rank.job.files().make(rank, path);
+    rank.job.files().make(job::node_now(rank), path);
     return 0;
   } catch (const std::exception& error) {
     rank.job.warn(

@@ -108,7 +108,7 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateFolder& fo
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       shared_memory_(*this, node_parameters(plan_.options)), progress_(stderr), output_(progress_, !cpu_.measured()),
-      counter_(ranks_), files_(*this, folder.path()), keys_(plan_.placement.ranks.size()),
+      counter_(ranks_), files_(*plan_.platform, plan_.placement.hostnames, folder.path()), keys_(plan_.placement.ranks.size()),
       spaces_(plan_.placement.ranks.size()), room_(plan_.options, plan_.placement)
 {
   const Parameters parameters = nic_parameters(plan_.options);
@@ -574,7 +574,7 @@ void Job::finish(Rank& rank)
   sockets_.close_all(static_cast<std::uint32_t>(rank.index));
   rank.timers.stop();
   rank.output->pass_on(true);
-  files_.ended(rank);
+  procfs::NodeFiles::ended(rank.session_folder, rank.gate.pid);
   wake_peers(rank); // its descriptors are closed
   --running_;
   --rank.facts->alive;

@@ -30,7 +30,7 @@
 #include "runtime/job/idleness.h"
 #include "runtime/job/interruption.h"
 #include "runtime/job/message_counter.h"
-#include "runtime/job/node_files.h"
+#include "runtime/procfs/node_files.h"
 #include "runtime/job/output_relay.h"
 #include "runtime/plan/plan.h"
 #include "runtime/job/polling.h"
@@ -103,7 +103,7 @@ public:
   [[nodiscard]] OutputRelay& output() { return output_; }
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
-  [[nodiscard]] NodeFiles& files() { return files_; }
+  [[nodiscard]] procfs::NodeFiles& files() { return files_; }
   [[nodiscard]] SharedMemory& shared_memory() { return shared_memory_; }
   [[nodiscard]] SysvHost& sysv() { return sysv_; }
   [[nodiscard]] SharedObjects& shared_objects() { return shared_objects_; }
@@ -255,7 +255,7 @@ private:
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<std::unique_ptr<portals::Process>> processes_;
   MessageCounter counter_;
-  NodeFiles files_;
+  procfs::NodeFiles files_;
   bootstrap::Keys keys_;
   bootstrap::Spaces spaces_;
   bootstrap::Namespaces namespaces_;

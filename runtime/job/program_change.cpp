@@ -42,7 +42,7 @@ void Job::changed_program(Rank& rank, const world::ProgramChange& change)
   rank.timers.stop();
   rank.program_changed();
   change.apply(rank.world);
-  files_.ended(rank); // made again when they are asked for
+  procfs::NodeFiles::ended(rank.session_folder, rank.gate.pid); // made again when they are asked for
   polling_.progress();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/job/process_files.h"
+#include "runtime/procfs/process_files.h"
 
 #include <charconv>
 #include <filesystem>
@@ -11,12 +11,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "runtime/job/file_writer.h"
-#include "runtime/job/job.h"
-#include "runtime/job/machine_files.h"
-#include "runtime/job/rank.h"
+#include "runtime/procfs/file_writer.h"
+#include "runtime/procfs/machine_files.h"
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
 
 namespace fs = std::filesystem;
@@ -167,14 +165,6 @@ void make_all(const fs::path& own, const ProcessFacts& facts)
   }
 }
 
-Mask mask_of(const std::vector<unsigned>& cores, std::size_t size)
-{
-  Mask mask(size);
-  for (const unsigned core : cores)
-    mask[core] = true;
-  return mask;
-}
-
 } // namespace
 
 int process_of(std::string_view path)
@@ -186,52 +176,6 @@ int process_of(std::string_view path)
   const char* end = path.data() + path.size();
   const auto [rest, error] = std::from_chars(path.data() + folder.size(), end, pid);
   return error == std::errc() && (rest == end || *rest == '/') ? pid : 0;
-}
-
-ProcessFacts process_of(const Rank& rank)
-{
-  const auto cores = static_cast<std::size_t>(rank.gate.cores);
-  const cell::Cells* cells = rank.job.cells();
-  ProcessFacts facts{
-      .pid = rank.gate.pid,
-      .parent = rank.gate.parent_pid,
-      .session = rank.gate.parent_pid,
-      .carrier = cells != nullptr ? cells->pid(rank.carrier) : getpid(),
-      .program = rank.world.program_path,
-      .argv = rank.world.argv,
-      .environment = rank.world.environment,
-      .folder = rank.first_folder,
-      .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000 + rank.began / ps_per_tick,
-      .cpu_ticks = rank.gate.clock.cpu_ps / ps_per_tick,
-      .sockets = static_cast<unsigned>(rank.gate.sockets),
-      .threads = {}};
-  std::error_code none;
-  const fs::path moved = fs::read_symlink(fmt::format("{}/cwd.{}", rank.session_folder, rank.gate.pid), none);
-  if (!none)
-    facts.folder = moved;
-  for (const auto& thread : rank.threads)
-    if (!thread->ended())
-      facts.threads.push_back({thread->tid, thread->actor->state() == engine::Actor::State::blocked ? 'S' : 'R',
-                               mask_of(thread->place.allowed, cores), thread->place.core});
-  return facts;
-}
-
-ProcessFacts launcher_of(const Rank& rank)
-{
-  const auto cores = static_cast<std::size_t>(rank.gate.cores);
-  const int pid = rank.gate.parent_pid;
-  return {.pid = pid,
-          .parent = 1,
-          .session = pid,
-          .carrier = getpid(),
-          .program = "umwelt",
-          .argv = {"umwelt"},
-          .environment = {},
-          .folder = "/",
-          .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000,
-          .cpu_ticks = 0,
-          .sockets = static_cast<unsigned>(rank.gate.sockets),
-          .threads = {{pid, 'S', Mask(cores, true), 0}}};
 }
 
 void make_process_files(const std::string& folder, const ProcessFacts& facts, std::string_view path)
@@ -248,4 +192,4 @@ void make_process_files(const std::string& folder, const ProcessFacts& facts, st
     make_all(own, facts);
 }
 
-} // namespace umwelt::job
+} // namespace umwelt::procfs

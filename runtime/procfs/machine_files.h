@@ -11,7 +11,7 @@
 
 #include "platforms/platform.h"
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
 
 // The socket (NUMA node) of a core.
@@ -54,4 +54,4 @@ private:
   std::set<std::string, std::less<>> made_;
 };
 
-} // namespace umwelt::job
+} // namespace umwelt::procfs

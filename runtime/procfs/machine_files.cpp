@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/job/machine_files.h"
+#include "runtime/procfs/machine_files.h"
 
 #include <algorithm>
 #include <sstream>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/job/file_writer.h"
+#include "runtime/procfs/file_writer.h"
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
 
 namespace
@@ -288,4 +288,4 @@ void MachineFiles::make_memory_nodes()
   }
 }
 
-} // namespace umwelt::job
+} // namespace umwelt::procfs

@@ -10,12 +10,10 @@
 
 #include <sys/types.h>
 
-#include "runtime/job/machine_files.h"
+#include "runtime/procfs/machine_files.h"
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
-
-class Rank;
 
 constexpr std::int64_t ps_per_tick = 10'000'000'000; // USER_HZ is 100
 
@@ -43,11 +41,8 @@ struct ProcessFacts {
 // The process that `path` is about, "/proc/1000" or below; 0: none.
 int process_of(std::string_view path);
 
-ProcessFacts process_of(const Rank& rank);
-ProcessFacts launcher_of(const Rank& rank); // of its node
-
 // Makes what `path`, "/proc/1000/status", names of the process in `folder`, or brings it up to date: one file, the folders of its threads, or
 // with the folder of the process, and what the machine's process has to show, all of it. Throws std::exception.
 void make_process_files(const std::string& folder, const ProcessFacts& facts, std::string_view path);
 
-} // namespace umwelt::job
+} // namespace umwelt::procfs

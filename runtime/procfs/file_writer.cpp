@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/job/file_writer.h"
+#include "runtime/procfs/file_writer.h"
 
 #include <cerrno>
 #include <fstream>
 #include <sstream>
 #include <system_error>
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
 
 namespace fs = std::filesystem;
@@ -46,4 +46,4 @@ void LinkedFiles::write(const fs::path& path, const std::string& text)
     write_file(path, text);
 }
 
-} // namespace umwelt::job
+} // namespace umwelt::procfs

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/job/node_files.h"
+#include "runtime/procfs/node_files.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "runtime/job/file_writer.h"
-#include "runtime/job/job.h"
-#include "runtime/job/process_files.h"
-#include "runtime/job/rank.h"
+#include "runtime/procfs/file_writer.h"
 #include "runtime/sockets/address.h"
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
 
 namespace fs = std::filesystem;
@@ -86,51 +84,41 @@ std::string ipv6_addresses(net::NodeIndex node)
 }
 
 // Seconds since the node has started.
-double uptime(const Rank& rank)
+double uptime(const NodeNow& node)
 {
-  return static_cast<double>(rank.gate.clock.uptime_origin_ns) / 1e9 + sim::to_seconds(rank.job.scheduler().now());
-}
-
-// Ranks of the node that run.
-unsigned running(const Rank& rank)
-{
-  unsigned count = 0;
-  for (const auto& other : rank.job.ranks())
-    count += other->node == rank.node && other->phase != Rank::Phase::ended;
-  return count;
+  return static_cast<double>(node.uptime_origin_ns) / 1e9 + sim::to_seconds(node.now);
 }
 
 // The average of the kernel for processes that have all run since the simulation began (Documentation/scheduler/loadavg).
-std::string load(const Rank& rank)
+std::string load(const NodeNow& node)
 {
-  const double seconds = sim::to_seconds(rank.job.scheduler().now());
-  const unsigned count = running(rank);
+  const double seconds = sim::to_seconds(node.now);
+  const unsigned count = node.running();
   const auto over = [&](double minutes) { return count * (1 - std::exp(-seconds / (60 * minutes))); };
-  return fmt::format("{:.2f} {:.2f} {:.2f} {}/{} {}\n", over(1), over(5), over(15), count, count + 1, rank.gate.pid);
+  return fmt::format("{:.2f} {:.2f} {:.2f} {}/{} {}\n", over(1), over(5), over(15), count, count + 1, node.looking);
 }
 
 // CPU time of the node's cores in 1/100 s: what a rank has computed counts for the core of its main thread.
-std::vector<std::uint64_t> busy(const Rank& rank)
+std::vector<std::uint64_t> busy(const NodeNow& node)
 {
-  std::vector<std::uint64_t> ticks(static_cast<std::size_t>(rank.gate.cores));
-  for (const auto& other : rank.job.ranks())
-    if (other->node == rank.node)
-      ticks[other->main().place.core] += static_cast<std::uint64_t>(other->gate.clock.cpu_ps / ps_per_tick);
+  std::vector<std::uint64_t> ticks(node.cores);
+  for (const NodeNow::Process& process : node.processes)
+    ticks[process.core] += static_cast<std::uint64_t>(process.cpu_ticks);
   return ticks;
 }
 
-std::string uptime_text(const Rank& rank)
+std::string uptime_text(const NodeNow& node)
 {
-  double idle = uptime(rank) * rank.gate.cores;
-  for (const std::uint64_t ticks : busy(rank))
+  double idle = uptime(node) * node.cores;
+  for (const std::uint64_t ticks : busy(node))
     idle -= static_cast<double>(ticks) / 100;
-  return fmt::format("{:.2f} {:.2f}\n", uptime(rank), idle);
+  return fmt::format("{:.2f} {:.2f}\n", uptime(node), idle);
 }
 
-std::string statistics(const Rank& rank)
+std::string statistics(const NodeNow& node)
 {
-  const auto whole = static_cast<std::uint64_t>(uptime(rank) * 100);
-  const std::vector<std::uint64_t> each = busy(rank);
+  const auto whole = static_cast<std::uint64_t>(uptime(node) * 100);
+  const std::vector<std::uint64_t> each = busy(node);
   const auto line = [](const std::string& name, std::uint64_t user, std::uint64_t idle) {
     return fmt::format("{} {} 0 0 {} 0 0 0 0 0 0\n", name, user, idle);
   };
@@ -140,15 +128,36 @@ std::string statistics(const Rank& rank)
     sum += each[core];
     cores += line(fmt::format("cpu{}", core), each[core], whole - std::min(each[core], whole));
   }
-  const umw_clock& clock = rank.gate.clock;
   return line("cpu ", sum, whole * each.size() - std::min(sum, whole * each.size())) + cores +
          fmt::format("intr 0\nctxt 0\nbtime {}\nprocesses {}\nprocs_running {}\nprocs_blocked 0\nsoftirq 0\n",
-                     (clock.realtime_origin_ns - clock.uptime_origin_ns) / 1'000'000'000, rank.gate.pid, running(rank));
+                     (node.realtime_origin_ns - node.uptime_origin_ns) / 1'000'000'000, node.looking, node.running());
+}
+
+ProcessFacts launcher_of(const NodeNow& node)
+{
+  return {.pid = node.launcher,
+          .parent = 1,
+          .session = node.launcher,
+          .carrier = getpid(),
+          .program = "umwelt",
+          .argv = {"umwelt"},
+          .environment = {},
+          .folder = "/",
+          .started_ticks = node.uptime_origin_ns / 10'000'000,
+          .cpu_ticks = 0,
+          .sockets = node.sockets,
+          .threads = {{node.launcher, 'S', Mask(node.cores, true), 0}}};
 }
 
 } // namespace
 
-NodeFiles::NodeFiles(Job& job, std::string folder) : job_(job), folder_(std::move(folder))
+unsigned NodeNow::running() const
+{
+  return static_cast<unsigned>(std::ranges::count(processes, false, &Process::ended));
+}
+
+NodeFiles::NodeFiles(const platform::Platform& platform, std::span<const std::string> hostnames, std::string folder)
+    : platform_(platform), hostnames_(hostnames), folder_(std::move(folder))
 {
 }
 
@@ -162,15 +171,14 @@ std::string NodeFiles::session(std::uint32_t node)
 
 MachineFiles& NodeFiles::machine(std::uint32_t node)
 {
-  const plan::Plan& plan = job_.plan();
   if (hosts_.empty()) {
     hosts_ = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n";
-    for (std::uint32_t other = 0; other < plan.platform->node_count(); ++other)
+    for (std::uint32_t other = 0; other < platform_.node_count(); ++other)
       for (const sockets::IpAddress address :
            {sockets::IpAddress{sockets::host_of(other)}, sockets::unique_local_of(other)})
-        hosts_ += fmt::format("{}\t{}\n", address.text(), plan.placement.hostnames[other]);
+        hosts_ += fmt::format("{}\t{}\n", address.text(), hostnames_[other]);
   }
-  const platform::Node& wanted = plan.platform->node(node);
+  const platform::Node& wanted = platform_.node(node);
   for (const auto& kind : kinds_)
     if (kind->is_of(wanted))
       return *kind;
@@ -179,40 +187,40 @@ MachineFiles& NodeFiles::machine(std::uint32_t node)
   return *kinds_.back();
 }
 
-void NodeFiles::make(const Rank& rank, std::string_view path)
+void NodeFiles::make(const NodeNow& now, std::string_view path)
 {
-  const fs::path root = rank.session_folder + "/files";
+  const fs::path root = now.session + "/files";
   const auto below = [path](std::string_view tree) {
     return path.starts_with(tree) && (path.size() == tree.size() || path[tree.size()] == '/');
   };
-  const auto first = [&](std::string_view tree) { return below(tree) && made_[rank.node].emplace(tree).second; };
+  const auto first = [&](std::string_view tree) { return below(tree) && made_[now.node].emplace(tree).second; };
   if (path == "/proc")
-    list_processes(rank);
+    list_processes(now);
   else if (path == "/proc/stat")
-    replace_file(root / "proc/stat", statistics(rank));
+    replace_file(root / "proc/stat", statistics(now));
   else if (path == "/proc/loadavg")
-    replace_file(root / "proc/loadavg", load(rank));
+    replace_file(root / "proc/loadavg", load(now));
   else if (path == "/proc/uptime")
-    replace_file(root / "proc/uptime", uptime_text(rank));
+    replace_file(root / "proc/uptime", uptime_text(now));
   else if (const int pid = process_of(path); pid > 0)
-    make_process(rank, pid, path);
+    make_process(now, pid, path);
   else if (below("/sys/devices/system/cpu") || below("/sys/devices/system/node") || below("/proc/cpuinfo") ||
            below("/proc/meminfo") || below("/etc/hosts"))
-    machine(rank.node).make(path);
+    machine(now.node).make(path);
   else if (below("/sys/devices") || below("/sys/class") || below("/sys/bus")) {
-    if (made_[rank.node].emplace("devices").second)
-      make_devices(rank);
+    if (made_[now.node].emplace("devices").second)
+      make_devices(now);
   } else if (first("/proc/net")) {
     write_file(root / "proc/net/dev", network_devices());
     write_file(root / "proc/net/route", routes);
-    write_file(root / "proc/net/if_inet6", ipv6_addresses(rank.node));
+    write_file(root / "proc/net/if_inet6", ipv6_addresses(now.node));
   } else if (first("/proc/sys/kernel/hostname"))
-    write_file(root / "proc/sys/kernel/hostname", fmt::format("{}\n", rank.gate.host_name));
+    write_file(root / "proc/sys/kernel/hostname", fmt::format("{}\n", now.host_name));
   else if (first("/proc/sys/kernel/random/boot_id")) // by which UCX tells whether two processes run on one machine
     write_file(root / "proc/sys/kernel/random/boot_id",
-               fmt::format("{:08x}-0000-4000-8000-000000000000\n", sockets::host_of(rank.node)));
+               fmt::format("{:08x}-0000-4000-8000-000000000000\n", sockets::host_of(now.node)));
   else if (first("/etc/hostname"))
-    write_file(root / "etc/hostname", fmt::format("{}\n", rank.gate.host_name));
+    write_file(root / "etc/hostname", fmt::format("{}\n", now.host_name));
   else if (first("/sys/block")) // no disk, and no limit of a control group
     fs::create_directories(root / "sys/block");
   else if (first("/sys/fs/cgroup"))
@@ -221,10 +229,10 @@ void NodeFiles::make(const Rank& rank, std::string_view path)
 
 // The NIC as a PCI device (119f is Bull's number, 1121 a BXI host channel adapter in the PCI ID database), with an interface for IP and
 // one of class bxi, of which hwloc reads `uuid`. `nid` is the node's in Portals.
-void NodeFiles::make_devices(const Rank& rank)
+void NodeFiles::make_devices(const NodeNow& now)
 {
-  const fs::path root = rank.session_folder + "/files/sys";
-  const std::uint32_t address = sockets::host_of(rank.node);
+  const fs::path root = now.session + "/files/sys";
+  const std::uint32_t address = sockets::host_of(now.node);
   const std::string slot = fmt::format("devices/pci0000:00/{}", nic_slot);
   const fs::path nic = root / slot;
   for (const auto& [name, text] : std::map<std::string, std::string>{{"vendor", "0x119f"},
@@ -246,10 +254,10 @@ void NodeFiles::make_devices(const Rank& rank)
   for (int i = 0; i < 13; ++i)
     resources += "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
   write_file(nic / "resource", resources);
-  machine(rank.node).make("/sys/devices/system/node");
+  machine(now.node).make("/sys/devices/system/node");
   for (const auto& [name, of_node] : {std::pair{"local_cpus", "cpumap"}, {"local_cpulist", "cpulist"}})
     write_file(nic / name,
-               read_file(fmt::format("{}/sys/devices/system/node/node0/{}", machine(rank.node).folder(), of_node)));
+               read_file(fmt::format("{}/sys/devices/system/node/node0/{}", machine(now.node).folder(), of_node)));
   write_file(nic / "uevent",
              fmt::format("PCI_CLASS=28000\nPCI_ID=119F:1121\nPCI_SUBSYS_ID=119F:1121\nPCI_SLOT_NAME={}\n", nic_slot));
   link(nic / "subsystem", "../../../bus/pci");
@@ -257,7 +265,7 @@ void NodeFiles::make_devices(const Rank& rank)
 
   make_interface(root / "devices/virtual/net/lo", {1, 65536, 772, 0x49, "", "00:00:00:00:00:00"});
   make_interface(nic / "net/bxi0", {2, 65520, 1, 0x1043, "100000\n", hardware_address(address)});
-  write_file(nic / "bxi/bxi0/nid", fmt::format("{}\n", rank.node));
+  write_file(nic / "bxi/bxi0/nid", fmt::format("{}\n", now.node));
   write_file(nic / "bxi/bxi0/uuid", fmt::format("00000000-0000-0000-0000-0200{:08x}\n", address));
   for (const char* class_name : {"net", "bxi"}) {
     link(nic / class_name / "bxi0/device", fmt::format("../../../{}", nic_slot));
@@ -272,14 +280,14 @@ void NodeFiles::make_devices(const Rank& rank)
 // --- processes --------------------------------------------------------------------------------------------------------
 
 // The names alone: what is behind them is made when it is named, or is the machine's.
-void NodeFiles::list_processes(const Rank& rank)
+void NodeFiles::list_processes(const NodeNow& now)
 {
-  const fs::path root = rank.session_folder + "/files/proc";
-  for (const auto& other : job_.ranks())
-    if (other->node == rank.node && other->phase != Rank::Phase::ended)
-      fs::create_directories(root / std::to_string(other->gate.pid));
-  fs::create_directories(root / std::to_string(rank.gate.parent_pid));
-  if (!made_[rank.node].emplace("/proc").second)
+  const fs::path root = now.session + "/files/proc";
+  for (const NodeNow::Process& process : now.processes)
+    if (!process.ended)
+      fs::create_directories(root / std::to_string(process.pid));
+  fs::create_directories(root / std::to_string(now.launcher));
+  if (!made_[now.node].emplace("/proc").second)
     return;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
@@ -296,25 +304,25 @@ void NodeFiles::list_processes(const Rank& rank)
   }
 }
 
-void NodeFiles::make_process(const Rank& rank, int pid, std::string_view path)
+void NodeFiles::make_process(const NodeNow& now, int pid, std::string_view path)
 {
-  if (pid == rank.gate.parent_pid) {
-    make_process_files(rank.session_folder + "/files/proc", launcher_of(rank), path);
+  if (pid == now.launcher) {
+    make_process_files(now.session + "/files/proc", launcher_of(now), path);
     return;
   }
-  for (const auto& other : job_.ranks())
-    if (other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended)
-      make_process_files(rank.session_folder + "/files/proc", process_of(*other), path);
+  for (const NodeNow::Process& process : now.processes)
+    if (process.pid == pid && !process.ended)
+      make_process_files(now.session + "/files/proc", process.facts(), path);
   const fs::path self =
-      fmt::format("{}/self/{}", rank.session_folder, pid); // where that process is led to by /proc/self
+      fmt::format("{}/self/{}", now.session, pid); // where that process is led to by /proc/self
   if (!fs::is_symlink(self))
     link(self, fmt::format("../files/proc/{}", pid));
 }
 
-void NodeFiles::ended(const Rank& rank)
+void NodeFiles::ended(const std::string& session, int pid)
 {
   std::error_code ignored;
-  fs::remove_all(fmt::format("{}/files/proc/{}", rank.session_folder, rank.gate.pid), ignored);
+  fs::remove_all(fmt::format("{}/files/proc/{}", session, pid), ignored);
 }
 
-} // namespace umwelt::job
+} // namespace umwelt::procfs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/job/machine_files.h"
+#include "runtime/procfs/machine_files.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/job/file_writer.h"
+#include "runtime/procfs/file_writer.h"
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
 namespace
 {
@@ -96,4 +96,4 @@ TEST_F(MachineFilesTest, AreOfOneKind)
 }
 
 } // namespace
-} // namespace umwelt::job
+} // namespace umwelt::procfs

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
 
 // Makes a file and the folders above it. Throws std::exception.
@@ -25,4 +25,4 @@ private:
   std::map<std::string, std::filesystem::path> first_; // by text
 };
 
-} // namespace umwelt::job
+} // namespace umwelt::procfs

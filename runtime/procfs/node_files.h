@@ -8,44 +8,43 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "runtime/job/machine_files.h"
+#include "runtime/procfs/machine_files.h"
+#include "runtime/procfs/node_now.h"
 
-namespace umwelt::job
+namespace umwelt::procfs
 {
-
-class Job;
-class Rank;
 
 class NodeFiles
 {
 public:
-  // `folder`: of the run. Neither node has any file yet.
-  NodeFiles(Job& job, std::string folder);
+  // `folder`: of the run. Neither node has any file yet. `hostnames`: of all nodes of the platform; both outlive it.
+  NodeFiles(const platform::Platform& platform, std::span<const std::string> hostnames, std::string folder);
 
   // The session folder of a node, which is made.
   std::string session(std::uint32_t node);
   // What its kind has in common.
   MachineFiles& machine(std::uint32_t node);
   // `path` is absolute, without "." and "..". Throws std::exception.
-  void make(const Rank& rank, std::string_view path);
-  // The process is there no more.
-  void ended(const Rank& rank);
+  void make(const NodeNow& now, std::string_view path);
+  // A process of the node with that session folder is there no more.
+  static void ended(const std::string& session, int pid);
 
 private:
-  void make_devices(const Rank& rank);
-  void list_processes(const Rank& rank);
-  void make_process(const Rank& rank, int pid, std::string_view path);
-  void make_launcher(const Rank& rank);
+  void make_devices(const NodeNow& now);
+  void list_processes(const NodeNow& now);
+  void make_process(const NodeNow& now, int pid, std::string_view path);
 
-  Job& job_;
+  const platform::Platform& platform_;
+  std::span<const std::string> hostnames_;
   std::string folder_;
   std::string hosts_;
   std::vector<std::unique_ptr<MachineFiles>> kinds_;
   std::map<std::uint32_t, std::set<std::string, std::less<>>> made_; // of each node
 };
 
-} // namespace umwelt::job
+} // namespace umwelt::procfs
