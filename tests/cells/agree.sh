@@ -15,12 +15,7 @@ while [[ $1 != -- ]]; do
   shift
 done
 shift
-ways=("--cells 16" "--cells 16 -j 1" "--ranks-per-cell 3" "--ranks-per-cell 1 -j 2")
-if ((np <= 15)); then # as many as the runtime's own process can carry
-  ways=("--cells 0" "" "--cells 1" "--cells 4" "${ways[@]}")
-else
-  ways=("--cells $(((np + 14) / 15))" "" "${ways[@]}")
-fi
+ways=("--cells 0" "" "--cells 1" "--cells 4" "--cells 16" "--cells 16 -j 1" "--ranks-per-cell 3" "--ranks-per-cell 1 -j 2")
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -254,8 +254,9 @@ static void notifications(void)
   printf("list: %d\n", lio_listio(LIO_NOWAIT, list, 4, &event));
   usleep(2000);
   printf("%s %s\n", name_of(wait_for(&one)), name_of(aio_error(&two)));
-  printf("written: %zd\n", write(ends[1], "y", 1));
-  sem_wait(&told);
+  const ssize_t written = write(ends[1], "y", 1);
+  sem_wait(&told); /* before the next line: the thread prints, too */
+  printf("written: %zd\n", written);
   printf("%s %s\n", name_of(aio_error(&one)), name_of(aio_error(&two)));
   printf("written: %zd\n", write(ends[1], "z", 1));
   printf("list: %d, %c\n", lio_listio(LIO_WAIT, list, 4, NULL), in[0]);
@@ -311,9 +312,9 @@ static void timer(void)
 {
   timer_t id;
   struct sigevent event = by_thread(3);
-  const struct itimerspec twice = {{0, 2000000}, {0, 1000000}}, never = {{0, 0}, {0, 0}};
+  const struct itimerspec again = {{3600, 0}, {0, 1000000}}, never = {{0, 0}, {0, 0}};
   timer_create(CLOCK_MONOTONIC, &event, &id);
-  timer_settime(id, 0, &twice, NULL);
+  timer_settime(id, 0, &again, NULL);
   sem_wait(&told);
   timer_settime(id, 0, &never, NULL);
   timer_delete(id);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # compare.sh UMWELT PROGRAM...: runs the program as it is and under Umwelt, in the runtime's process and in one of its own; output and
-# exit code must be the same.
+# exit code must be the same, and there must be some. With --cpu none UMWELT_TEST_EXACT is set: nothing takes time but calls.
 set -u
 umwelt=$1
 shift
@@ -10,9 +10,12 @@ trap 'rm -rf "$work"' EXIT
 "$@" >"$work/native" 2>/dev/null </dev/null
 native=$?
 [ $native -lt 126 ] || [ $native -gt 128 ] || exit 1 # it did not start
+[ -s "$work/native" ] || { echo "$*: expected something on standard output natively, to compare, got nothing and exit code $native"; exit 1; }
 for mode in "--cpu measured" "--cpu none" "--cells 1"; do
   read -ra options <<<"$mode"
-  "$umwelt" run -q "${options[@]}" -np 1 "$@" >"$work/simulated" 2>"$work/error" </dev/null
+  exact=()
+  [ "$mode" != "--cpu none" ] || exact=(env UMWELT_TEST_EXACT=1)
+  "${exact[@]}" "$umwelt" run -q "${options[@]}" -np 1 "$@" >"$work/simulated" 2>"$work/error" </dev/null
   simulated=$?
   if [ $native != $simulated ] || ! diff "$work/native" "$work/simulated"; then
     echo "$mode: exit code $simulated, natively $native"

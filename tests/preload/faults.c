@@ -79,6 +79,8 @@ static void closed_pipe(void)
 int main(int argc, char** argv)
 {
   const char* how = argc > 1 ? argv[1] : "";
+  say(how);
+  say("\n");
   stack_t stack, old;
   memset(&stack, 0, sizeof stack);
   stack.ss_sp = alternate;
