@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Only the pages of numbers in use are ever touched. */
@@ -289,36 +290,54 @@ static bool is_moved(int number)
   return umw_moves[number] != 0 && !is_closed(number);
 }
 
+/* The process's `own` will have something else of the program's in the child, or nothing. */
+static bool is_target(int own)
+{
+  return own < moved_end && (own < 3 || is_moved(own));
+}
+
+static int sources[umw_most_numbers]; /* where the child finds what the program has by a number */
+
+/* Where nothing is, nor will be, from `least` on: what lies in the place of something else is copied there first. */
+static int spare_number(int least)
+{
+  while (is_target(least) || UMW_REAL(fcntl)(least, F_GETFD) >= 0)
+    ++least;
+  return least;
+}
+
 void umw_numbers_of_child(const struct umw_gate* gate)
 {
   for (int own = 3; own < umw_most_numbers; ++own) {
     const uint32_t owner = gate->descriptor_owners[own];
-    if (owner != 0 && owner != gate->owner && owner != UMW_OWN_DESCRIPTOR)
+    if (owner == 0 || owner == gate->owner)
+      continue;
+    if (owner != UMW_OWN_DESCRIPTOR ||
+        UMW_REAL(fcntl)(own, F_GETFD) == 0) /* what Umwelt itself has inherited is not the program's */
       UMW_REAL(close)(own);
   }
   FILE* const streams[3] = {stdin, stdout, stderr};
-  int above = moved_end;
-  /* what lies at a number that is to become another's is moved away first */
-  for (int number = 0; number < moved_end; ++number)
-    if (is_moved(number)) {
-      const int copy = UMW_REAL(fcntl)(umw_descriptor(number), F_DUPFD_CLOEXEC, above < 3 ? 3 : above);
-      if (copy >= 0)
-        umw_moves[number] = number ^ copy;
+  for (int number = 0, copy = 3; number < moved_end; ++number) {
+    sources[number] = umw_descriptor(number);
+    if (is_moved(number) && is_target(sources[number])) {
+      copy = spare_number(copy);
+      if (UMW_REAL(dup3)(sources[number], copy, O_CLOEXEC) >= 0)
+        sources[number] = copy++;
     }
+  }
   for (int number = 0; number < 3; ++number)
     if (streams[number]->_fileno == homes[number])
       streams[number]->_fileno = number;
-  for (int number = 0; number < moved_end; ++number) {
+  for (int number = 0; number < moved_end; ++number)
     if (is_moved(number)) {
-      const int copy = umw_descriptor(number);
-      UMW_REAL(dup3)(copy, number, flags_of_moved[number] ? O_CLOEXEC : 0);
-      UMW_REAL(close)(copy);
+      UMW_REAL(dup3)(sources[number], number, flags_of_moved[number] ? O_CLOEXEC : 0);
+      if (!is_target(sources[number]))
+        UMW_REAL(close)(sources[number]);
     } else if (number < 3 && is_closed(number)) {
       UMW_REAL(close)(number);
     }
-    umw_moves[number] = 0;
-    backs[number] = 0;
-  }
+  memset(umw_moves, 0, (size_t)moved_end * sizeof *umw_moves);
+  memset(backs, 0, (size_t)moved_end * sizeof *backs);
 }
 
 /* glibc, posix/spawn_int.h: what a list of file actions holds. */
@@ -337,12 +356,6 @@ struct __spawn_action {
     } open;
   } action;
 };
-
-/* The process's `own` will have something else of the program's in the child, or nothing. */
-static bool is_target(int own)
-{
-  return own < moved_end && (own < 3 || is_moved(own));
-}
 
 static bool closes_at_exec(int number)
 {
@@ -378,18 +391,15 @@ static int close_others(posix_spawn_file_actions_t* actions)
   return error;
 }
 
-static int sources[umw_most_numbers]; /* where the child finds what the program has by a number */
-
 /* What lies where something else is to be is copied away first. */
 static int copy_away(posix_spawn_file_actions_t* actions)
 {
-  int error = 0, copy = moved_end;
+  int error = 0, copy = 3;
   for (int number = 0; number < moved_end && error == 0; ++number) {
     sources[number] = umw_descriptor(number);
     if (!is_moved(number) || !is_target(sources[number]))
       continue;
-    while (UMW_REAL(fcntl)(copy, F_GETFD) >= 0)
-      ++copy;
+    copy = spare_number(copy);
     error = posix_spawn_file_actions_adddup2(actions, sources[number], copy);
     sources[number] = copy++;
   }

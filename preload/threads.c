@@ -25,7 +25,7 @@
 #include "preload/node_memory.h"
 #include "preload/thread_blocks.h"
 
-static int threads_started; /* 0: nobody can hold a lock that we want, the C library's own calls will do */
+static int threads_started; /* 0: nobody else can hold a lock that we want */
 static int waiters;
 
 /* Every crossing may let another thread run. So a wait names the count of wakes from before its condition was looked at, and
@@ -139,6 +139,9 @@ struct thread {
   char name[UMW_THREAD_NAME];
   uint64_t stack_top;
   size_t stack_bytes, guard_bytes;
+  cpu_set_t cores;
+  sigset_t blocked;
+  bool has_cores, has_blocked; /* of its own, by its attributes; otherwise inherited */
   struct umw_control_block* block;
   const void *waits_for, *known_as; /* in wait_at(), or when a handler's long jump has left that */
   struct thread* next;
@@ -360,7 +363,25 @@ static void run_thread(void* argument)
   thread->stack_top = umw_stack_top(0);
   thread->tid = umw_gate->tid;
   thread->kernel_tid = (uint32_t)umw_gate->kernel_tid;
+  if (thread->has_cores)
+    umw_affinity_set(0, (const unsigned char*)&thread->cores, sizeof thread->cores);
+  if (thread->has_blocked)
+    pthread_sigmask(SIG_SETMASK, &thread->blocked, NULL);
   end_of_thread(umw_run_unwindable(thread->start, thread->argument, result_of_exit));
+}
+
+/* pthread_attr_setaffinity_np and pthread_attr_setsigmask_np; 0 or EINVAL: none of the cores is there. */
+static int take_attributes(struct thread* thread, const pthread_attr_t* attributes)
+{
+  cpu_set_t all; /* what the C library answers where there are none */
+  memset(&all, 0xff, sizeof all);
+  thread->has_blocked = pthread_attr_getsigmask_np(attributes, &thread->blocked) == 0;
+  thread->has_cores = pthread_attr_getaffinity_np(attributes, sizeof thread->cores, &thread->cores) == 0 &&
+                      !CPU_EQUAL(&thread->cores, &all);
+  for (int core = 0; thread->has_cores && core < umw_gate->cores; ++core)
+    if (CPU_ISSET((size_t)core, &thread->cores))
+      return 0;
+  return thread->has_cores ? EINVAL : 0;
 }
 
 UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*start)(void*), void* argument)
@@ -381,7 +402,9 @@ UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, v
   pthread_attr_getdetachstate(attributes ? attributes : &usual, &state);
   thread->detached = state == PTHREAD_CREATE_DETACHED;
   memcpy(thread->name, (current_thread ? current_thread : &main_thread)->name, sizeof thread->name); /* inherited */
-  const int error = umw_take_control_block(&thread->block);
+  int error = attributes ? take_attributes(thread, attributes) : 0;
+  if (error == 0)
+    error = umw_take_control_block(&thread->block);
   if (error != 0) {
     free(thread);
     return error;
@@ -635,10 +658,18 @@ static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct time
   return error;
 }
 
+/* Nobody else can have it. Who has it already would wait in the kernel. */
+static bool is_alone_with(const pthread_mutex_t* mutex)
+{
+  return threads_started == 0 && !(mutex->__data.__kind & (16 | 128)); /* robust, shared: nptl/pthreadP.h */
+}
+
 UMW_PUBLIC int pthread_mutex_lock(pthread_mutex_t* mutex)
 {
-  return umw_gate && (threads_started > 0 || is_shared_mutex(mutex)) ? lock_until(mutex, CLOCK_REALTIME, NULL)
-                                                                     : UMW_REAL(pthread_mutex_lock)(mutex);
+  if (!umw_gate)
+    return UMW_REAL(pthread_mutex_lock)(mutex);
+  const int error = is_alone_with(mutex) ? pthread_mutex_trylock(mutex) : EBUSY;
+  return error == EBUSY ? lock_until(mutex, CLOCK_REALTIME, NULL) : error;
 }
 
 UMW_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t* restrict mutex, const struct timespec* restrict date)
@@ -679,7 +710,11 @@ static int wait_for_shared_condition(const struct object* object, pthread_mutex_
                                      const struct timespec* date)
 {
   umw_condition_enter(object->place.device, object->place.inode, object->place.offset);
-  pthread_mutex_unlock(mutex);
+  const int refused = pthread_mutex_unlock(mutex);
+  if (refused != 0) {
+    umw_condition_leave(0);
+    return refused;
+  }
   int ending = -EINTR;
   while (ending == -EINTR && !cancellable())
     ending = umw_condition_wait(date ? time_left(id, date) : -1);
@@ -689,6 +724,15 @@ static int wait_for_shared_condition(const struct object* object, pthread_mutex_
   if (ending == -EINTR)
     umw_test_cancel();
   return error != 0 ? error : ending == 1 ? ETIMEDOUT : 0;
+}
+
+static void leave_queue(const struct waiting* self)
+{
+  for (struct waiting** link = &queue; *link; link = &(*link)->next)
+    if (*link == self) {
+      *link = self->next;
+      break;
+    }
 }
 
 static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t id,
@@ -704,8 +748,11 @@ static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex,
   while (*last)
     last = &(*last)->next;
   *last = &self;
-  pthread_mutex_unlock(mutex);
-  int result = 0;
+  int result = pthread_mutex_unlock(mutex);
+  if (result != 0) { /* it is not ours */
+    leave_queue(&self);
+    return result;
+  }
   for (uint64_t seen = wakes(); !self.signalled && !cancellable(); seen = wakes()) {
     const int64_t left = date ? time_left(id, date) : -1;
     if (left == 0) {
@@ -714,15 +761,11 @@ static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex,
     }
     wait_at(condition, &self, seen, left);
   }
-  for (struct waiting** link = &queue; *link; link = &(*link)->next)
-    if (*link == &self) {
-      *link = self.next;
-      break;
-    }
-  pthread_mutex_lock(mutex);
+  leave_queue(&self);
+  const int error = pthread_mutex_lock(mutex); /* EOWNERDEAD, and it is ours */
   if (!self.signalled)
     umw_test_cancel();
-  return result;
+  return error != 0 ? error : result;
 }
 
 UMW_PUBLIC int pthread_cond_wait(pthread_cond_t* restrict condition, pthread_mutex_t* restrict mutex)
@@ -899,16 +942,14 @@ static int lock_rwlock(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), cl
 
 UMW_PUBLIC int pthread_rwlock_rdlock(pthread_rwlock_t* lock)
 {
-  return umw_gate && (threads_started > 0 || is_shared_rwlock(lock))
-             ? lock_rwlock(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, NULL)
-             : UMW_REAL(pthread_rwlock_rdlock)(lock);
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, NULL)
+                  : UMW_REAL(pthread_rwlock_rdlock)(lock);
 }
 
 UMW_PUBLIC int pthread_rwlock_wrlock(pthread_rwlock_t* lock)
 {
-  return umw_gate && (threads_started > 0 || is_shared_rwlock(lock))
-             ? lock_rwlock(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, NULL)
-             : UMW_REAL(pthread_rwlock_wrlock)(lock);
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, NULL)
+                  : UMW_REAL(pthread_rwlock_wrlock)(lock);
 }
 
 UMW_PUBLIC int pthread_rwlock_timedrdlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict date)

@@ -164,6 +164,43 @@ static void streams(void)
   fflush(stdout);
 }
 
+/* A child of fork has them, too, also if the highest number is taken. */
+static void forked(void)
+{
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const int highest = (int)limit.rlim_cur - 1;
+  memset(has, 0, sizeof has);
+  for (int n = 10; n < 60; ++n)
+    set(n, n % 3 == 0, n % 5 == 0 ? O_CLOEXEC : 0);
+  must(dup2(files[1], highest) == highest, "the highest");
+  usleep(1000); /* now other ranks do the same */
+  int more[20];
+  for (int i = 0; i < 20; ++i)
+    must((more[i] = dup(files[i % 2])) >= 0, "dup");
+  const pid_t child = fork();
+  if (child == 0) {
+    int bad = inode_of(highest) != inodes[1];
+    for (int n = 10; n < 60; ++n)
+      bad += inode_of(n) != inodes[n % 3 == 0] || !(fcntl(n, F_GETFD) & FD_CLOEXEC) != (has[n] != 0);
+    for (int i = 0; i < 20; ++i) {
+      bad += inode_of(more[i]) != inodes[i % 2];
+      close(more[i]);
+    }
+    close(highest);
+    if (bad == 0)
+      check(NULL, "forked");
+    _exit(bad);
+  }
+  int status = -1;
+  must(waitpid(child, &status, 0) == child && status == 0, "a forked child");
+  close(highest);
+  for (int i = 0; i < 20; ++i)
+    close(more[i]);
+  for (int n = 10; n < 60; ++n)
+    close(n);
+}
+
 /* With all numbers taken there are none left that would be nobody's. */
 static void in_between(void)
 {
@@ -201,6 +238,7 @@ int main(int argc, char** argv)
   }
   numbers();
   streams();
+  forked();
   in_between();
   printf("done\n");
   return 0;
