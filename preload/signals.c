@@ -165,6 +165,16 @@ static void call(const struct sigaction* action, int number, siginfo_t* info, vo
     action->sa_handler(number);
 }
 
+/* The same where no kernel interrupts the thread: a handler begins with rounding and traps as usual, whatever the thread has chosen. */
+static void call_as_kernel(const struct sigaction* action, int number, siginfo_t* info, void* context)
+{
+  const uint32_t usual = 0x1f80;
+  uint32_t mxcsr, x87[7];
+  __asm__ volatile("stmxcsr %0\n\tfnstenv %1\n\tfninit\n\tldmxcsr %2" : "=m"(mxcsr), "=m"(x87) : "m"(usual));
+  call(action, number, info, context);
+  __asm__ volatile("ldmxcsr %0\n\tfldenv %1" : : "m"(mxcsr), "m"(x87));
+}
+
 /* The fault whose handler runs: if it ends by raising the same signal, this is what the process has died of. */
 struct fault {
   int number; /* 0: none */
@@ -221,7 +231,7 @@ static bool act_on(int number, siginfo_t* info, void* context, uint64_t mask)
     context = &here;
   const uint64_t during = begin_handler(&action, number, mask);
   umw_signal_mask(SIG_SETMASK, &during, NULL); /* others that are due interrupt this one at its first instruction */
-  call(&action, number, info, context);
+  call_as_kernel(&action, number, info, context);
   return true;
 }
 

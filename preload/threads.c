@@ -142,6 +142,8 @@ struct thread {
   cpu_set_t cores;
   sigset_t blocked;
   bool has_cores, has_blocked; /* of its own, by its attributes; otherwise inherited */
+  uint32_t mxcsr;              /* rounding and traps: inherited */
+  uint16_t x87_control;
   struct umw_control_block* block;
   const void *waits_for, *known_as; /* in wait_at(), or when a handler's long jump has left that */
   struct thread* next;
@@ -359,6 +361,7 @@ static void run_thread(void* argument)
 {
   struct thread* thread = argument;
   current_thread = thread;
+  __asm__ volatile("ldmxcsr %0\n\tfninit\n\tfldcw %1" : : "m"(thread->mxcsr), "m"(thread->x87_control));
   uselocale(LC_GLOBAL_LOCALE);
   thread->stack_top = umw_stack_top(0);
   thread->tid = umw_gate->tid;
@@ -402,6 +405,7 @@ UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, v
   pthread_attr_getdetachstate(attributes ? attributes : &usual, &state);
   thread->detached = state == PTHREAD_CREATE_DETACHED;
   memcpy(thread->name, (current_thread ? current_thread : &main_thread)->name, sizeof thread->name); /* inherited */
+  __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(thread->mxcsr), "=m"(thread->x87_control));
   int error = attributes ? take_attributes(thread, attributes) : 0;
   if (error == 0)
     error = umw_take_control_block(&thread->block);

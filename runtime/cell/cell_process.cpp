@@ -14,6 +14,7 @@
 #include "runtime/base/exit_codes.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/fatal.h"
+#include "runtime/engine/floating_point.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/world/signals.h"
@@ -40,6 +41,7 @@ void on_report_signal(int, siginfo_t*, void* context)
 void cross(umw_gate*, std::uint32_t operation, void* arguments)
 {
   engine::Crossing crossing;
+  const engine::OwnFloatingPoint floating;
   world::Thread& thread = *cell->running();
   cell->call(thread, operation, arguments);
   crossing.watch_syscalls(cell->dispatches(thread.rank));

@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "runtime/engine/floating_point.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/services.h"
 #include "runtime/job/interruptions.h"
@@ -152,6 +153,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
 void cross(umw_gate* gate, std::uint32_t operation, void* arguments)
 {
   engine::Crossing crossing;
+  const engine::OwnFloatingPoint floating;
   const Rank& rank = *static_cast<Rank*>(gate->runtime);
   world::Carrier& carrier = rank.job.carrier();
   carrier.call(*rank.running().here, operation, arguments);

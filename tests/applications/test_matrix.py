@@ -5,12 +5,17 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from matrix import catalogue, measure, page, results, runner  # noqa: E402
+
+
+def program(name, **keys):
+    return catalogue.Program(**{"name": name, "title": "t", "packages": [], "command": ["b"], "results": "true", "file": name} | keys)
 
 
 class Comparing(unittest.TestCase):
@@ -46,17 +51,18 @@ class Comparing(unittest.TestCase):
 class Descriptions(unittest.TestCase):
     def test_all_are_valid(self):
         programs = catalogue.read(HERE / "programs")
-        self.assertGreaterEqual(len(programs), 40)
-        self.assertGreaterEqual(sum(program.mpi == "MPICH" for program in programs.values()), 4)
-        self.assertGreaterEqual(sum(program.threads > 1 for program in programs.values()), 5)
-        self.assertGreaterEqual(sum(program.per_node >= 4 for program in programs.values()), 4)
+        here = [program for program in programs.values() if not program.from_environment]
+        self.assertGreaterEqual(len(here), 40)
+        self.assertGreaterEqual(sum(program.mpi == "MPICH" for program in here), 5)
+        self.assertGreaterEqual(sum(program.threads > 1 for program in here), 5)
+        self.assertGreaterEqual(sum(program.per_node == 4 for program in here), 5)
 
     def test_what_they_name_is_there(self):
-        for program in catalogue.read(HERE / "programs").values():
-            for text in (program.prepare, *program.command):
+        for described in catalogue.read(HERE / "programs").values():
+            for text in (described.prepare, *described.command):
                 for word in text.replace("'", " ").split():
                     if word.startswith("{here}/"):
-                        self.assertTrue((HERE / "programs" / word[len("{here}/"):]).exists(), f"{program.name}: {word}")
+                        self.assertTrue((HERE / "programs" / word[len("{here}/"):]).exists(), f"{described.name}: {word}")
 
     def refused(self, text):
         with tempfile.TemporaryDirectory() as directory:
@@ -73,8 +79,48 @@ class Descriptions(unittest.TestCase):
 
     def test_nearest_name(self):
         with self.assertRaises(catalogue.Unusable) as refusal:
-            catalogue.choose({"lammps": None, "meep": None}, ["lamps"])
+            catalogue.choose({name: program(name) for name in ("lammps", "meep")}, ["lamps"])
         self.assertIn("nearest: lammps", str(refusal.exception))
+
+    def test_one_description_of_several(self):
+        made = list(catalogue.each("x", {"title": "{variant}", "variants": ["a", "b"], "ranks": [1, 2]}))
+        self.assertEqual([(keys["name"], keys["title"], keys["ranks"]) for keys in made],
+                         [("x_a_1", "a", 1), ("x_a_2", "a", 2), ("x_b_1", "b", 1), ("x_b_2", "b", 2)])
+        programs = {name: program(name, file="x") for name in ("x_a", "x_b")} | {"y": program("y")}
+        self.assertEqual([each.name for each in catalogue.choose(programs, ["x"])], ["x_a", "x_b"])
+        self.assertEqual([each.name for each in catalogue.choose(programs, ["x_b", "y"])], ["x_b", "y"])
+
+    def test_two_of_a_name(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for name, more in (("x", 'variants=["y"]'), ("x_y", "")):
+                pathlib.Path(directory, f"{name}.toml").write_text(f'title="t"\npackages=[]\ncommand=["x"]\nresults="true"\n{more}')
+            with self.assertRaises(catalogue.Unusable):
+                catalogue.read(pathlib.Path(directory))
+
+    def test_directory_needs_what_is_in_it(self):
+        self.assertIn("needs", self.refused('title="t"\npackages=[]\ncommand=["x"]\nresults="true"\nfrom_environment="V"'))
+
+
+class FromOutside(unittest.TestCase):
+    def setUp(self):
+        self.program = program("b", from_environment="UMWELT_TEST_OF_MATRIX", needs="b.x", home="home",
+                               command=["{directory}/b.x"])
+
+    def in_directory(self, directory):
+        with unittest.mock.patch.dict("os.environ", {"UMWELT_TEST_OF_MATRIX": directory}):
+            return catalogue.located(self.program, "here")
+
+    def test_without_the_variable(self):
+        with self.assertRaises(catalogue.NotBuilt) as reason:
+            self.in_directory("")
+        self.assertIn("UMWELT_TEST_OF_MATRIX: expected a directory that has b.x, got nothing. Next step: ", str(reason.exception))
+
+    def test_with_a_directory(self):
+        with tempfile.TemporaryDirectory() as directory:
+            with self.assertRaises(catalogue.Unusable):
+                self.in_directory(directory)
+            pathlib.Path(directory, "b.x").touch()
+            self.assertEqual(self.in_directory(directory).command, [f"{directory}/b.x"])
 
 
 class Running(unittest.TestCase):
@@ -97,8 +143,7 @@ class Running(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_rows_of_others_stay(self):
-        program = catalogue.Program("b", "title", [], ["b"], "true")
-        row = page.row(runner.Outcome(program, True, "equal"))
+        row = page.row(runner.Outcome(program("b"), True, "equal"))
         with tempfile.TemporaryDirectory() as directory:
             path = f"{directory}/page.md"
             page.write(path, {"a": "| a | x | **differs** |", "b": row})
@@ -106,6 +151,17 @@ class Page(unittest.TestCase):
             self.assertEqual(set(rows), {"a", "b"})
             self.assertEqual(rows["b"], row)
             self.assertIn("1 of 2 compute", pathlib.Path(path).read_text())
+
+    def test_skipped(self):
+        outcome = runner.Outcome(program("b"), False, "skipped without `B`", skipped=True)
+        rows = {}
+        page.put(rows, outcome)
+        with tempfile.TemporaryDirectory() as directory:
+            page.write(f"{directory}/page.md", {"a": "| a | x | equal |"} | rows)
+            self.assertIn("1 of 1 compute", pathlib.Path(directory, "page.md").read_text())
+        rows = {"b": "| b | of the run before |"}
+        page.put(rows, outcome)
+        self.assertEqual(rows, {"b": "| b | of the run before |"})
 
     def test_another_file_is_left_alone(self):
         with tempfile.NamedTemporaryFile("w", suffix=".md") as other:

@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-TITLE = """# Programs of the distribution, natively and simulated
+TITLE = """# Programs of others, natively and simulated
 
 Made by `tests/applications/run --page tests/applications/RESULTS.md` ([what it does](README.md)). CPU, wall-clock and memory: native -> simulated,
 of one run each on two shared cores, so they are orders of magnitude; memory is the largest sum of Pss of all processes, looked at
@@ -12,6 +12,7 @@ at least once a second. Simulated: the time the run would take on the simulated 
 """
 HEAD = ("| program | what | MPI | ranks | computed | CPU s | wall s | simulated s | memory MiB |\n"
         "|---|---|---|---|---|---|---|---|---|")
+SKIPPED = "| skipped "
 END = "\n`**` marks what is not as natively; [limitations](../../runtime/LIMITATIONS.md) say why.\n"
 
 
@@ -41,6 +42,12 @@ def row(outcome) -> str:
                        simulated, both(outcome, lambda run: f"{run.memory / 2**20:.0f}"))) + " |"
 
 
+def put(rows: dict[str, str], outcome) -> None:
+    """A program that was skipped keeps the row of the run before."""
+    if not outcome.skipped or outcome.program.name not in rows:
+        rows[outcome.program.name] = row(outcome)
+
+
 def read(path: str) -> dict[str, str]:
     """Rows by name; none if there is no such page."""
     if not os.path.exists(path):
@@ -56,8 +63,9 @@ def read(path: str) -> dict[str, str]:
 
 
 def write(path: str, rows: dict[str, str]) -> None:
-    good = sum("**" not in line for line in rows.values())
-    text = TITLE + f"{good} of {len(rows)} compute what they compute natively.\n\n"
+    ran = [line for line in rows.values() if SKIPPED not in line]
+    good = sum("**" not in line for line in ran)
+    text = TITLE + f"{good} of {len(ran)} compute what they compute natively.\n\n"
     text += "\n".join([HEAD, *(rows[name] for name in sorted(rows))]) + "\n" + END
     unfinished = f"{path}.{os.getpid()}"
     pathlib.Path(unfinished).write_text(text)

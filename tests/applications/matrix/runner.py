@@ -30,6 +30,7 @@ class Outcome:
     simulated: measure.Run | None = None
     simulated_seconds: float | None = None
     details: tuple[str, ...] = ()
+    skipped: bool = False
 
 
 def last_lines(path: pathlib.Path, count: int = 8) -> tuple[str, ...]:
@@ -61,6 +62,7 @@ class Runner:
         work = pathlib.Path(tempfile.mkdtemp(prefix=f"{program.name}-", dir=self.keep))
         runs: dict[str, measure.Run] = {}
         try:
+            program = catalogue.located(program, str(HERE / "programs"))
             self.packages(program)
             self.inputs(program, work)
             seen = {}
@@ -77,6 +79,10 @@ class Runner:
             report = json.loads((work / "report.json").read_text())
             return Outcome(program, verdict.good, verdict.text, runs["native"], runs["simulated"],
                            report["simulated_ps"] * 1e-12, verdict.details)
+        except catalogue.NotBuilt as reason:
+            return Outcome(program, False, f"skipped without `{program.from_environment}`", details=(str(reason),), skipped=True)
+        except catalogue.Unusable as error:
+            return Outcome(program, False, "**not there**", details=(str(error),))
         except Failed as failure:
             return Outcome(program, False, failure.args[0], runs.get("native"), runs.get("simulated"), None,
                            failure.args[1:])
@@ -111,27 +117,22 @@ class Runner:
         return done.stdout
 
     def shell(self, script: str, directory: pathlib.Path, program: catalogue.Program) -> subprocess.CompletedProcess:
-        return subprocess.run(["bash", "-euo", "pipefail", "-c", script.replace("{here}", str(HERE / "programs"))],
-                              cwd=directory, env=self.environment(program), capture_output=True, text=True,
-                              errors="replace", check=False)
+        return subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=directory, env=self.environment(program),
+                              capture_output=True, text=True, errors="replace", check=False)
 
     @staticmethod
     def environment(program: catalogue.Program) -> dict[str, str]:
         return {**os.environ, "LC_ALL": "C", "OMP_NUM_THREADS": str(program.threads), "OPENBLAS_NUM_THREADS": "1",
                 **program.environment}
 
-    @staticmethod
-    def words(program: catalogue.Program) -> list[str]:
-        return [word.replace("{here}", str(HERE / "programs")) for word in program.command]
-
     def native(self, program: catalogue.Program) -> list[str]:
         launcher = {"Open MPI": ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"],
                     "MPICH": ["mpiexec.mpich"],
                     "sockets": ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]}[program.mpi]
-        return [*launcher, "-np", str(program.ranks), *self.words(program)]
+        return [*launcher, "-np", str(program.ranks), *program.command]
 
     def simulated(self, program: catalogue.Program, work: pathlib.Path) -> list[str]:
         return [self.umwelt, "run", "-q", "--report", str(work / "report.json"), "-np", str(program.ranks),
                 *(["-N", str(program.per_node)] if program.per_node > 1 else []),
                 *(["--cpus-per-rank", str(program.threads)] if program.threads > 1 else []),
-                *program.options, *self.options, *self.words(program)]
+                *program.options, *self.options, *program.command]
