@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/services.h"
 #include "runtime/job/interruptions.h"
 #include "runtime/job/job.h"
@@ -240,6 +239,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   if (called.acts) {
     thread.poll.idle = false;
     thread.poll.acted = true;
+    job::Polling::end_rounds(rank);
     if (called.progress)
       rank.job.polling().progress();
     else
@@ -259,15 +259,6 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   // A cell makes a new thread when the one that asks for it goes on.
   const bool waited = thread.actor->take_waited() && operation != UMW_OP_umw_thread_create;
   return (waited || called.starts) && rank.phase == Rank::Phase::running && rank.gate.stays == 0;
-}
-
-void cross(umw_gate* gate, std::uint32_t operation, void* arguments)
-{
-  engine::Crossing crossing;
-  const Rank& rank = *static_cast<Rank*>(gate->runtime);
-  world::Carrier& carrier = rank.job.carrier();
-  carrier.call(*rank.running().here, operation, arguments);
-  crossing.watch_syscalls(carrier.dispatches(rank.world));
 }
 
 } // namespace umwelt::gate

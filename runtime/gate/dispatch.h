@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The runtime's side of the gate: where calls of ranks arrive.
+// The runtime's side of the gate: calls of ranks are served.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,6 @@ class Rank;
 
 namespace umwelt::gate
 {
-
-// Entered in the rank's world, on the rank's stack (umw_gate::cross), by ranks in the runtime's own process.
-void cross(umw_gate* gate, std::uint32_t operation, void* arguments);
 
 // Serves a request of the running thread; `measured`: CPU time (ps) of the burst that ended with it. True: threads that are ready
 // at the same date come first. Rank::leave() is to follow.
