@@ -58,7 +58,7 @@ enum umw_op {
 /* Ids of threads that are no main threads are from here on, above all that the kernel gives (PID_MAX_LIMIT of Linux). */
 #define UMW_FIRST_THREAD_ID 5000000
 
-/* Empty polls in a row that the shim answers before it crosses: more than an MPI library has event queues. */
+/* Empty polls in a row that the shim usually answers before it crosses: more than an MPI library has event queues. */
 #define UMW_QUICK_POLLS 8
 
 /* Event queues are told apart by their handles' remainder. */
@@ -182,7 +182,10 @@ struct umw_gate {
   uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
   int64_t ahead_ps;     /* in a cell: the thread may compute for so long before it has to wait for the others' dates */
   uint64_t crossings;   /* calls that have left the rank's world */
-  uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll */
+  uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll; */
+  uint64_t most_quick_polls; /* so many at most */
+  uint64_t poll_state; /* where the running thread stood when it last crossed: its stack and registers, as one number, */
+  uint32_t shows_state; /* if the runtime has asked for it */
 
   int32_t rank, ranks; /* of its job */
   uint32_t owner;      /* whose descriptors are its own (descriptor_owners): of all ranks of the run, from 1 on */

@@ -56,7 +56,7 @@ static bool known_empty(ptl_handle_eq_t queue)
   const size_t slot = queue % UMW_QUEUE_SLOTS;
   struct umw_gate* gate = umw_gate;
   if (empties[slot].queue != queue || empties[slot].activity != gate->activity + 1 ||
-      empties[slot].news != gate->queue_news[slot] || gate->quick_polls >= UMW_QUICK_POLLS)
+      empties[slot].news != gate->queue_news[slot] || gate->quick_polls >= gate->most_quick_polls)
     return false;
   ++gate->quick_polls;
   return true;
@@ -101,7 +101,7 @@ UMW_PUBLIC int PtlCTGet(ptl_handle_ct_t ct_handle, ptl_ct_event_t* event)
   const size_t slot = ct_handle % (sizeof counters / sizeof *counters);
   struct umw_gate* gate = umw_gate;
   if (event && counters[slot].counter == ct_handle && counters[slot].activity == gate->activity + 1 &&
-      gate->quick_polls < UMW_QUICK_POLLS) {
+      gate->quick_polls < gate->most_quick_polls) {
     ++gate->quick_polls;
     *event = counters[slot].value;
     return PTL_OK;

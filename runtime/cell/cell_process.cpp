@@ -14,9 +14,9 @@
 #include "runtime/base/exit_codes.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/fatal.h"
-#include "runtime/engine/floating_point.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/world/cross.h"
 #include "runtime/world/signals.h"
 
 namespace umwelt::cell
@@ -35,16 +35,6 @@ void on_report_signal(int, siginfo_t*, void* context)
 {
   const engine::Crossing crossing;
   cell->on_report(*static_cast<const ucontext_t*>(context), crossing.from_rank());
-}
-
-// Entered in the rank's world, on the rank's stack (umw_gate::cross).
-void cross(umw_gate*, std::uint32_t operation, void* arguments)
-{
-  engine::Crossing crossing;
-  const engine::OwnFloatingPoint floating;
-  world::Thread& thread = *cell->running();
-  cell->call(thread, operation, arguments);
-  crossing.watch_syscalls(cell->dispatches(thread.rank));
 }
 
 constexpr bool ends_thread(std::uint32_t operation)
@@ -69,7 +59,7 @@ void CellProcess::run(const std::vector<Seat>& seats, world::SimTime quantum)
   scheduler.on_stall = [this] { return hear(); };
   begin_slices(quantum);
   for (const Seat& seat : seats) {
-    seat.rank->gate.cross = cross;
+    seat.rank->gate.cross = world::umwelt_cross;
     world::Thread& main = add_thread(*seat.rank);
     begin(main, seat.slot, world::main_stack(), [this, &main] { live(main); });
   }

@@ -6,8 +6,6 @@
 #include <bit>
 #include <utility>
 
-#include "runtime/engine/floating_point.h"
-#include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/services.h"
 #include "runtime/job/interruptions.h"
 #include "runtime/job/job.h"
@@ -129,6 +127,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   if (is(acts | tries)) {
     thread.poll.idle = false;
     thread.poll.acted = true;
+    job::Polling::end_rounds(rank);
     if (is(acts))
       rank.job.polling().progress();
     else
@@ -150,21 +149,11 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   return (waited || is(starts)) && rank.phase == Rank::Phase::running && rank.gate.stays == 0;
 }
 
-void cross(umw_gate* gate, std::uint32_t operation, void* arguments)
-{
-  engine::Crossing crossing;
-  const engine::OwnFloatingPoint floating;
-  const Rank& rank = *static_cast<Rank*>(gate->runtime);
-  world::Carrier& carrier = rank.job.carrier();
-  carrier.call(*rank.running().here, operation, arguments);
-  crossing.watch_syscalls(carrier.dispatches(rank.world));
-}
-
 } // namespace
 
 job::Server server()
 {
-  return {serve, cross};
+  return {serve};
 }
 
 } // namespace umwelt::gate

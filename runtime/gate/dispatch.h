@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The runtime's side of the gate: where calls of ranks arrive.
+// The runtime's side of the gate: calls of ranks are served.
 #pragma once
 
 #include "runtime/job/server.h"

@@ -36,6 +36,7 @@
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/process.h"
+#include "runtime/world/cross.h"
 
 namespace umwelt::job
 {
@@ -254,7 +255,8 @@ void Job::make_rank(Rank& rank, const Start& start)
   umw_gate& gate = rank.gate;
   gate.version = UMW_GATE_VERSION;
   gate.size = sizeof gate;
-  gate.cross = server_.cross;
+  gate.cross = world::umwelt_cross;
+  gate.most_quick_polls = UMW_QUICK_POLLS;
   cpu_.set_up(gate.clock);
   gate.rank = rank.number;
   gate.owner = static_cast<std::uint32_t>(rank.index) + 1;

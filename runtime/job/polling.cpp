@@ -2,6 +2,7 @@
 #include "runtime/job/polling.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "runtime/job/job.h"
@@ -14,9 +15,20 @@ namespace
 {
 
 constexpr std::uint64_t patience = UMW_QUICK_POLLS; // empty polls answered before the rank is blocked
-constexpr unsigned most_rounds = 10'000;            // of all parked ranks without progress: a deadlock
+// Polls in vain of all parked threads together, and of each at least, without progress: a deadlock. Of those who come back to
+// where they have stood, and of others.
+struct Enough {
+  std::uint64_t in_all, each;
+};
+constexpr Enough enough_standing = {1 << 22, 80'000};
+constexpr Enough enough_moving = {1 << 26, 1 << 22};
+constexpr std::uint64_t most_rounds = 10'000; // of those who come back
+constexpr std::uint64_t most_spins = 200;     // the same, in loops without calls: each lasts some milliseconds
 constexpr unsigned most_rounds_in_all = 1'000'000;
-constexpr unsigned spin_round = 50; // rounds that one of a loop without calls is worth: it lasts some milliseconds
+constexpr unsigned final_rounds = 64;
+constexpr unsigned rounds_before_longer = 64;      // ones, twice as long,
+constexpr unsigned most_doublings = 7;             // so often: 1,024 polls, less than a time slice
+constexpr std::uint64_t crossing = 2;              // what a poll that crosses counts, which lasts longer
 constexpr SimTime shortest_step = sim::microsecond;
 constexpr SimTime longest_step = 10 * sim::microsecond;
 constexpr SimTime step_fraction = 64;
@@ -33,6 +45,7 @@ void Polling::productive(Rank& rank)
   poll.empty = 0;
   poll.computed = poll.idle = false;
   rank.statistics.polls_answered += std::exchange(rank.gate.quick_polls, 0);
+  end_rounds(rank);
   progress();
 }
 
@@ -42,6 +55,13 @@ void Polling::changed(Rank& rank)
   for (Thread* thread : rank.awake)
     thread->poll.empty = 0;
   rank.statistics.polls_answered += std::exchange(rank.gate.quick_polls, 0);
+  end_rounds(rank);
+}
+
+void Polling::end_rounds(Rank& rank)
+{
+  rank.gate.most_quick_polls = patience;
+  rank.gate.shows_state = 0;
 }
 
 SimTime Polling::patience_for_descriptors(const Rank& rank, SimTime waited)
@@ -59,13 +79,15 @@ bool Polling::empty(Rank& rank)
   poll.looks = rank.gate.clock.looks;
   const std::uint64_t quick = std::exchange(rank.gate.quick_polls, 0);
   rank.statistics.polls_answered += quick;
-  if (poll.computed)
+  if (poll.computed && rank.gate.shows_state == 0) // else it has looked all the time, as it was let
     poll.empty = 0;
   poll.computed = false;
   if (poll.empty == 0)
     poll.since = now;
   poll.empty += quick + 1;
-  if (poll.empty <= patience) {
+  if (rank.gate.shows_state != 0 && !poll.at_memory)
+    went_round(rank, poll, quick);
+  if (poll.empty <= (poll.at_memory ? patience : rank.gate.most_quick_polls)) {
     if (!poll.at_memory) // how often a loop is caught looking depends on when it was found out
       ++rank.statistics.polls_answered;
     return false;
@@ -79,6 +101,8 @@ bool Polling::empty(Rank& rank)
   if (looked)
     deadline = now + std::clamp((now - poll.since) / step_fraction, shortest_step, longest_step);
   deadline = std::min(deadline, now + std::min(patience_for_descriptors(rank, now - poll.since), sim::never - now));
+  if (deadline != sim::never)
+    end_rounds(rank);
   poll.idle = poll.idle || (!poll.at_memory && poll.empty > patience + quick + 1); // it has waited before
   poll.parked = deadline == sim::never;
   poll.let_go = false;
@@ -166,24 +190,67 @@ void Polling::park_until_next(Rank& rank)
     rank.wait(next, Rank::For::network);
 }
 
+void Polling::went_round(const Rank& rank, PollState& poll, std::uint64_t quick) const
+{
+  if (poll.era != era_)
+    return;
+  poll.vain += quick + crossing;
+  poll.recurrence.add(rank.gate.poll_state);
+}
+
+void Polling::let_go(Rank& rank, Thread& thread, std::uint64_t least)
+{
+  PollState& poll = thread.poll;
+  poll.vain += least;
+  poll.empty = 1; // not 0: it has been looking since poll.since
+  poll.let_go = poll.goes_round = true;
+  rank.gate.most_quick_polls = patience << std::min(rounds_ / rounds_before_longer, most_doublings);
+  rank.gate.shows_state = 1;
+  job_.scheduler().wake(*thread.actor);
+}
+
 bool Polling::another_round()
 {
-  if (++rounds_ > most_rounds || ++all_rounds_ > most_rounds_in_all)
+  if (++all_rounds_ > most_rounds_in_all)
     return false;
-  bool any = false;
-  bool spins = false;
+  std::uint64_t parked = 0;
+  std::uint64_t move = 0;
   for (const auto& rank : job_.ranks())
     for (const auto& thread : rank->threads)
       if (thread->poll.parked) {
-        thread->poll.empty = 1; // not 0: it has been looking since poll.since
-        thread->poll.let_go = thread->poll.goes_round = true;
-        spins = spins || (thread->poll.at_memory && !thread->poll.calls);
-        job_.scheduler().wake(*thread->actor);
-        any = true;
+        ++parked;
+        move += thread->poll.recurrence.new_ground() ? 1 : 0;
       }
-  if (spins)
-    rounds_ += spin_round - 1;
-  return any;
+  if (parked == 0)
+    return false;
+  const std::uint64_t standing = std::max(enough_standing.in_all / parked, enough_standing.each);
+  const std::uint64_t moving = std::max(enough_moving.in_all / std::max<std::uint64_t>(move, 1), enough_moving.each);
+  ++rounds_;
+  bool hope = false;
+  const auto round = [&](bool all) {
+    for (const auto& rank : job_.ranks())
+      for (const auto& thread : rank->threads) {
+        PollState& poll = thread->poll;
+        if (!poll.parked)
+          continue;
+        if (poll.era != era_) {
+          poll.era = era_;
+          poll.vain = 0;
+          poll.recurrence = {};
+        }
+        const bool hopeful = poll.vain < (poll.recurrence.new_ground() ? moving : standing);
+        if (hopeful || all)
+          let_go(*rank, *thread, standing / (poll.at_memory && !poll.calls ? most_spins : most_rounds));
+        hope = hope || hopeful;
+      }
+  };
+  round(std::has_single_bit(rounds_)); // what has got on may have written to memory that those look at who have given up
+  if (hope)
+    return true;
+  if (++last_rounds_ > final_rounds)
+    return false;
+  round(true);
+  return true;
 }
 
 } // namespace umwelt::job

@@ -8,8 +8,11 @@
 // and at most 10 us, cut short by anything that reaches it.
 //
 // Blocking for good on the strength of a few polls could be wrong (the rank may be counting them), so when nothing else is
-// left to happen all such ranks are let go for another round, many times over, before the run is called a deadlock. (One that counts
-// its polls where nobody looks, while another spins in a way that is not recognised, is not let go: time goes on.)
+// left to happen all such ranks are let go for another round, again and again, in longer and longer rounds, before the run is called a
+// deadlock. How often depends on whether the thread comes back to where it has stood before, registers and stack the same
+// (job/recurrence.h): a call that waits in the library does, and a loop that counts where it is not seen (in a global variable, say) gets through
+// a million polls; one that never stands in the same place twice does count, and gets through a hundred million, as natively in
+// several seconds. (One that counts its polls while another spins in a way that is not recognised is not let go: time goes on.)
 #pragma once
 
 #include <cstdint>
@@ -44,6 +47,8 @@ public:
   // Something has reached the rank: what it found empty before says nothing any more. It may have several queues and look
   // into them in turn, so only a full round of empty polls from here on means that there is nothing in any.
   static void changed(Rank& rank);
+  // It is no longer let round for want of anything else to happen.
+  static void end_rounds(Rank& rank);
   // A poll that found something, or a call that does something.
   void productive(Rank& rank);
 
@@ -53,7 +58,8 @@ public:
   // Some rank got on.
   void progress()
   {
-    rounds_ = all_rounds_ = 0;
+    begin_era();
+    all_rounds_ = 0;
     ++steps_;
   }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
@@ -62,7 +68,7 @@ public:
   void acted(PollState& poll)
   {
     if (std::exchange(poll.goes_round, false))
-      rounds_ = 0;
+      begin_era();
   }
 
 private:
@@ -72,8 +78,18 @@ private:
   bool spin(Rank& rank, sim::SimTime deadline);
   bool wait_for_peers(Rank& rank, sim::SimTime deadline);
 
+  void begin_era()
+  {
+    rounds_ = last_rounds_ = 0;
+    ++era_;
+  }
+  void went_round(const Rank& rank, PollState& poll, std::uint64_t quick) const;
+  void let_go(Rank& rank, Thread& thread, std::uint64_t least);
+
   Job& job_;
-  unsigned rounds_ = 0;
+  std::uint64_t era_ = 1;   // grows with progress, and when a thread that is let round does something
+  unsigned rounds_ = 0;     // since then
+  unsigned last_rounds_ = 0; // of all, though none is expected to get on
   unsigned all_rounds_ = 0; // without progress, whatever else they have done
   std::uint64_t steps_ = 0;
 };

@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "preload/abi/gate.h"
-
 namespace umwelt::job
 {
 
@@ -15,8 +13,6 @@ struct Server {
   // Serves a request of the running thread; `measured`: CPU time (ps) of the burst that ended with it. True: threads that are ready
   // at the same date come first. Rank::leave() is to follow.
   bool (*serve)(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured);
-  // Entered in the rank's world, on the rank's stack (umw_gate::cross), by ranks in the runtime's own process.
-  void (*cross)(umw_gate* gate, std::uint32_t operation, void* arguments);
 };
 
 } // namespace umwelt::job

@@ -11,6 +11,7 @@
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/idleness.h"
 #include "runtime/job/pending.h"
+#include "runtime/job/recurrence.h"
 
 namespace umwelt::world
 {
@@ -36,6 +37,9 @@ struct PollState {
   bool calls = false;        // ... in a loop with calls
   bool let_go = false;       // ... and woken because nothing else was left to happen
   bool goes_round = false;   // ... and it has made no call that does something since
+  std::uint64_t era = 0;     // of Polling, in which it
+  std::uint64_t vain = 0;    // ... has looked so often in vain when let go
+  Recurrence recurrence;     // ... and stood there
   std::uint64_t changes = 0; // of the gate, when it last went on
   bool told = false;         // what it writes to shared memory in its present burst others know of already
   bool acted = false;        // it has made a call that does something since it last made one that tells nothing

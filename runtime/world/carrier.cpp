@@ -73,8 +73,11 @@ std::size_t main_stack()
   return std::clamp<std::size_t>(limit.rlim_cur, smallest_stack, largest);
 }
 
+Carrier* Carrier::here_ = nullptr;
+
 Carrier::Carrier(engine::Scheduler& fibers, Cpu& cpu) : fibers_(fibers), cpu_(cpu)
 {
+  here_ = this;
   loader::high_memory(); // before anything is loaded
 }
 

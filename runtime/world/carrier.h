@@ -101,6 +101,8 @@ public:
   // All outlive the carrier.
   Carrier(engine::Scheduler& fibers, Cpu& cpu);
   virtual ~Carrier();
+  // Of this process: the last one made.
+  [[nodiscard]] static Carrier& here() { return *here_; }
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
 
@@ -158,6 +160,7 @@ private:
   void use_folder_of(const Rank& rank);
   void use_file_mask(mode_t mask);
 
+  static Carrier* here_;
   engine::Scheduler& fibers_;
   Cpu& cpu_;
   std::unique_ptr<Slices> slices_;
