@@ -185,7 +185,7 @@ struct umw_gate {
   uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll; */
   uint64_t most_quick_polls; /* so many at most */
   uint64_t poll_state; /* where the running thread stood when it last crossed: its stack and registers, as one number, */
-  uint32_t shows_state; /* if the runtime has asked for it */
+  uint32_t shows_state; /* 1: if the runtime asks for it; 2: it has been told, the rank still goes round (job/polling.h) */
 
   int32_t rank, ranks; /* of its job */
   uint32_t owner;      /* whose descriptors are its own (descriptor_owners): of all ranks of the run, from 1 on */

@@ -26,9 +26,9 @@ constexpr std::uint64_t most_rounds = 10'000; // of those who come back
 constexpr std::uint64_t most_spins = 200;     // the same, in loops without calls: each lasts some milliseconds
 constexpr unsigned most_rounds_in_all = 1'000'000;
 constexpr unsigned final_rounds = 64;
-constexpr unsigned rounds_before_longer = 64;      // ones, twice as long,
-constexpr unsigned most_doublings = 7;             // so often: 1,024 polls, less than a time slice
-constexpr std::uint64_t crossing = 2;              // what a poll that crosses counts, which lasts longer
+constexpr unsigned rounds_before_longer = 64; // ones, twice as long,
+constexpr unsigned most_doublings = 7;        // so often: 1,024 polls, less than a time slice
+constexpr std::uint64_t crossing = 2;         // what a poll that crosses counts, which lasts longer
 constexpr SimTime shortest_step = sim::microsecond;
 constexpr SimTime longest_step = 10 * sim::microsecond;
 constexpr SimTime step_fraction = 64;
@@ -190,12 +190,13 @@ void Polling::park_until_next(Rank& rank)
     rank.wait(next, Rank::For::network);
 }
 
-void Polling::went_round(const Rank& rank, PollState& poll, std::uint64_t quick) const
+void Polling::went_round(Rank& rank, PollState& poll, std::uint64_t quick) const
 {
   if (poll.era != era_)
     return;
   poll.vain += quick + crossing;
-  poll.recurrence.add(rank.gate.poll_state);
+  if (std::exchange(rank.gate.shows_state, 2U) == 1) // once in a round: stacks may be deep
+    poll.recurrence.add(rank.gate.poll_state);
 }
 
 void Polling::let_go(Rank& rank, Thread& thread, std::uint64_t least)

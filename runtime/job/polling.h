@@ -83,14 +83,14 @@ private:
     rounds_ = last_rounds_ = 0;
     ++era_;
   }
-  void went_round(const Rank& rank, PollState& poll, std::uint64_t quick) const;
+  void went_round(Rank& rank, PollState& poll, std::uint64_t quick) const;
   void let_go(Rank& rank, Thread& thread, std::uint64_t least);
 
   Job& job_;
-  std::uint64_t era_ = 1;   // grows with progress, and when a thread that is let round does something
-  unsigned rounds_ = 0;     // since then
+  std::uint64_t era_ = 1;    // grows with progress, and when a thread that is let round does something
+  unsigned rounds_ = 0;      // since then
   unsigned last_rounds_ = 0; // of all, though none is expected to get on
-  unsigned all_rounds_ = 0; // without progress, whatever else they have done
+  unsigned all_rounds_ = 0;  // without progress, whatever else they have done
   std::uint64_t steps_ = 0;
 };
 

@@ -42,7 +42,7 @@ extern "C" __attribute__((used, visibility("hidden"))) void umwelt_crossed(umw_g
   const engine::OwnFloatingPoint floating;
   Carrier& carrier = Carrier::here();
   Thread& thread = *carrier.running();
-  if (gate->shows_state != 0) [[unlikely]]
+  if (gate->shows_state == 1) [[unlikely]]
     gate->poll_state = state_of(thread, registers);
   carrier.call(thread, operation, arguments);
   crossing.watch_syscalls(carrier.dispatches(thread.rank));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Loops that look so many times and then go on, while nothing can come: the other ranks wait for the one that counts. It counts in a
- * register or on its stack, in memory that is not looked at, or two ranks count one after the other. */
+ * register or on its stack, in memory that is not looked at, or both ranks count, one further than the other. Argument `test`: MPI_Test
+ * alone. */
 #include "check.h"
 
 static long counter; /* in the program's data */
@@ -32,7 +33,7 @@ int main(int argc, char** argv)
 {
   begin(&argc, &argv);
   MPI_Barrier(MPI_COMM_WORLD);
-  for (int who = 0; who < 2; ++who) {
+  for (int who = 0; argc == 1 && who < 2; ++who) {
     if (world_rank == who) {
       CHECK_EQ(found_by_probing(300000), 0);
     }
@@ -43,7 +44,9 @@ int main(int argc, char** argv)
     CHECK_EQ(counter, 300000);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  CHECK_EQ(found_by_probing(world_rank == 0 ? 600000 : 60000), 0); /* one counts ten times as far */
+  if (argc == 1) {
+    CHECK_EQ(found_by_probing(world_rank == 0 ? 300000 : 30000), 0);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   return finish();
 }
