@@ -88,6 +88,8 @@ public:
 
   // Runs all ranks to their end, or the job to its; inside a SimGrid actor (platforms/simgrid.h).
   Outcome run();
+  // It was asked to end by a signal, --timeout included.
+  [[nodiscard]] bool interrupted() const { return interruption_.asked(); }
   // After run(). False: a file of --output-filename is not whole, as has been said then.
   bool finish_output();
   [[nodiscard]] observe::JobRecord record(const Outcome& outcome, double wall_seconds) const;

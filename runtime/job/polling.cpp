@@ -206,7 +206,8 @@ void Polling::let_go(Rank& rank, Thread& thread, std::uint64_t least)
   poll.empty = 1; // not 0: it has been looking since poll.since
   poll.let_go = poll.goes_round = true;
   rank.gate.most_quick_polls = patience << std::min(rounds_ / rounds_before_longer, most_doublings);
-  rank.gate.shows_state = 1;
+  if (!poll.at_memory) // whether those get on is told by their single steps (world/slices.h)
+    rank.gate.shows_state = 1;
   job_.scheduler().wake(*thread.actor);
 }
 

@@ -504,14 +504,13 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   std::vector<int> statuses; // of the ranks with wrappers
   run_in_conductor([&] {
     job::Job job(plan, gate::server(), folder);
-    job::Outcome outcome;
-    {
-      const world::Signals signals(job.carrier());
-      if (options.timeout)
-        alarm(*options.timeout);
-      outcome = job.run();
-      alarm(0);
-    }
+    std::optional<world::Signals> signals(std::in_place, job.carrier());
+    if (options.timeout)
+      alarm(*options.timeout);
+    const job::Outcome outcome = job.run();
+    alarm(0);
+    if (!job.interrupted()) // else Ctrl-C once more must not keep the summary from being printed
+      signals.reset();
     folder.remove();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     const observe::JobRecord record = job.record(outcome, wall.count());
@@ -525,6 +524,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
       const observe::RankRecord& rank = record.ranks[execution.rank];
       statuses.push_back(rank.signal != 0 ? rank.signal : rank.exit_status << 8);
     }
+    signals.reset();
+    alarm(0); // set by a request that came meanwhile
   });
   if (wrappers.executions.empty())
     return exit_code;

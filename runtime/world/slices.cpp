@@ -304,8 +304,8 @@ void Slices::step(ucontext_t& context)
   const std::uintptr_t pc = pc_of(context);
   if (&thread != watched_ || thread.watch.crossings != thread.rank.gate.crossings || uncut(thread, context) ||
       ++steps_ > (periods_ > 0 ? most_steps + most_further_steps : most_steps)) {
-    if (thread.rank.gate.shows_state == 0) // else it is let round, and its polls tell
-      thread.rank.gate.got_on = 1;         // it was no loop, or is one no longer
+    if (thread.rank.gate.shows_state == 0 || thread.rank.gate.quick_polls == 0) // else it is let round, and its polls tell
+      thread.rank.gate.got_on = 1;                                              // it was no loop, or is one no longer
     end_steps(context);
     return;
   }
