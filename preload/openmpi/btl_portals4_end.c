@@ -15,12 +15,14 @@
 static mca_btl_base_module_del_procs_fn_t real_del_procs;
 static mca_btl_base_module_finalize_fn_t real_finalize;
 
+void umw_give_up_refused(void); /* btl_portals4_refused.c */
+
 static int empty_and_del_procs(mca_btl_base_module_t* btl, size_t count, opal_proc_t** procs,
                                mca_btl_base_endpoint_t** peers)
 {
   const mca_btl_portals4_module_t* module = (const mca_btl_portals4_module_t*)btl;
-  while (mca_btl_portals4_component_progress() > 0 || module->portals_outstanding_ops > 0) {
-  }
+  while (mca_btl_portals4_component_progress() > 0 || module->portals_outstanding_ops > 0)
+    umw_give_up_refused();
   return real_del_procs(btl, count, procs, peers);
 }
 

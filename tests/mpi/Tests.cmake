@@ -16,6 +16,8 @@ mpi_test(p2p_persistent_buffered PROGRAM p2p_persistent NP 3 ARGUMENTS buffered 
 mpi_case(p2p_cancel 2)
 mpi_case(p2p_bulk 2)
 mpi_case(p2p_incast 8)
+mpi_program(p2p_overrun p2p_overrun.c)
+mpi_test(p2p_overrun NP 2)
 mpi_program(p2p_many p2p_many.c)
 mpi_test(p2p_many NP 2 ARGUMENTS 60)
 mpi_test(p2p_many_more PROGRAM p2p_many NP 2 ARGUMENTS 300 OPTIONS --mca btl_portals4_free_list_max_num 200)
