@@ -3,18 +3,15 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "folder.h"
 
 enum { n = 5000 };
 
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
-  char folder[64] = "", name[128];
-  if (world_rank == 0) {
-    strcpy(folder, "/tmp/umwelt-test-XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-  }
-  MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+  char folder[folder_bytes], name[128];
+  make_folder(folder);
   snprintf(name, sizeof name, "%s/data", folder);
 
   static int out[n], in[n];

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "folder.h"
 
 enum { n = 30000, parts = 8 };
 
@@ -29,12 +30,8 @@ static void check_data(const int* data, int rank, int first, int count)
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
-  char folder[64] = "", name[128];
-  if (world_rank == 0) {
-    strcpy(folder, "/tmp/umwelt-test-XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-  }
-  MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+  char folder[folder_bytes], name[128];
+  make_folder(folder);
   snprintf(name, sizeof name, "%s/data", folder);
   const int right = (world_rank + 1) % world_size;
   const MPI_Offset own = (MPI_Offset)world_rank * (MPI_Offset)sizeof out;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "folder.h"
 
 enum { rounds = 15, record = 12 };
 
@@ -82,12 +83,8 @@ static void ordered(MPI_File file)
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
-  char folder[64] = "", name[128];
-  if (world_rank == 0) {
-    strcpy(folder, "/tmp/umwelt-test-XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-  }
-  MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+  char folder[folder_bytes], name[128];
+  make_folder(folder);
   snprintf(name, sizeof name, "%s/data", folder);
   MPI_File file;
   CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file), MPI_SUCCESS);

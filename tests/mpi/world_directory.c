@@ -5,16 +5,13 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "folder.h"
 
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
-  char base[64] = "";
-  if (world_rank == 0) {
-    strcpy(base, "/tmp/umwelt-test-XXXXXX");
-    CHECK(mkdtemp(base) != NULL);
-  }
-  MPI_Bcast(base, sizeof base, MPI_CHAR, 0, MPI_COMM_WORLD);
+  char base[folder_bytes];
+  make_folder(base);
   char folder[PATH_MAX], seen[PATH_MAX];
   snprintf(folder, sizeof folder, "%s/%d", base, world_rank);
   CHECK_EQ(mkdir(folder, 0700), 0);
