@@ -43,3 +43,19 @@ void operator delete(void* memory, std::size_t) noexcept
 {
   operator delete(memory);
 }
+
+// The library's own call the ones above; a sanitizer's do not.
+void* operator new[](std::size_t size)
+{
+  return operator new(size);
+}
+
+void operator delete[](void* memory) noexcept
+{
+  operator delete(memory);
+}
+
+void operator delete[](void* memory, std::size_t) noexcept
+{
+  operator delete(memory);
+}
