@@ -16,7 +16,7 @@
 enum { first_pause_ns = 5000, longest_pause_ns = 1000000, most_at_once = 64, patience_at_end_ns = 1000000000 };
 
 static struct {
-  mca_btl_portals4_frag_t *first, *last; /* refused, the oldest first, linked by rdma_cb.data, which only Gets use */
+  mca_btl_portals4_frag_t *first, *last; /* refused, the oldest first, linked by rdma_cb.data; only Gets use rdma_cb */
   int under_way, at_once;                /* sent again and not answered; so many may be */
   long pause_ns;
   struct timespec refused, taken; /* the last one, when */
@@ -28,6 +28,12 @@ static mca_btl_portals4_frag_t* next_of(mca_btl_portals4_frag_t* fragment)
   return (mca_btl_portals4_frag_t*)fragment->rdma_cb.data;
 }
 
+/* Told from others by a mark; what a fragment of the free list has there is anything else. */
+static int was_sent_again(const mca_btl_portals4_frag_t* fragment)
+{
+  return fragment->rdma_cb.context == &again;
+}
+
 static long ns_since(const struct timespec* then)
 {
   struct timespec now;
@@ -36,9 +42,9 @@ static long ns_since(const struct timespec* then)
 }
 
 /* In order of their sequence: those that were sent again come first. */
-static void refuse(mca_btl_portals4_frag_t* fragment, int sent_again)
+static void refuse(mca_btl_portals4_frag_t* fragment)
 {
-  if (sent_again) {
+  if (was_sent_again(fragment)) {
     fragment->rdma_cb.data = again.first;
     again.first = fragment;
     if (!again.last)
@@ -67,9 +73,10 @@ static int send_again(mca_btl_portals4_frag_t* fragment)
       length > module->super.btl_eager_limit ? BTL_PORTALS4_LONG_MSG : BTL_PORTALS4_SHORT_MSG;
   ptl_match_bits_t bits;
   BTL_PORTALS4_SET_SEND_BITS(bits, 0, 0, tag, kind);
+  fragment->rdma_cb.context = &again;
   if (PtlPut(module->send_md_h, (ptl_size_t)fragment->segments[0].base.seg_addr.pval, length, PTL_ACK_REQ,
              fragment->endpoint->ptl_proc, module->recv_idx, bits, 0, fragment, tag) != PTL_OK) {
-    refuse(fragment, 1);
+    refuse(fragment);
     return 0;
   }
   ++again.under_way;
@@ -115,17 +122,18 @@ int __wrap_PtlEQPoll(const ptl_handle_eq_t* queues, unsigned int size, ptl_time_
   const int result = __real_PtlEQPoll(queues, size, timeout, event, which);
   if (result != PTL_OK || event->type != PTL_EVENT_ACK)
     return result;
-  if (__builtin_expect(event->ni_fail_type == PTL_NI_DROPPED, 0) && !again.over && event->user_ptr) {
-    const int sent_again = again.under_way > 0;
-    if (sent_again) {
-      --again.under_way;
+  mca_btl_portals4_frag_t* fragment = event->user_ptr;
+  const int sent_again = fragment && was_sent_again(fragment);
+  if (sent_again)
+    --again.under_way;
+  if (__builtin_expect(event->ni_fail_type == PTL_NI_DROPPED, 0) && !again.over && fragment) {
+    if (sent_again)
       again.pause_ns = again.pause_ns * 2 < longest_pause_ns ? again.pause_ns * 2 : longest_pause_ns;
-    }
-    refuse(event->user_ptr, sent_again);
+    refuse(fragment);
     return PTL_EQ_EMPTY;
   }
-  if (again.under_way > 0) { /* it, or one sent before it, for which there is room as well */
-    --again.under_way;
+  if (sent_again) {
+    fragment->rdma_cb.context = NULL;
     again.at_once = again.at_once * 2 < most_at_once ? again.at_once * 2 : most_at_once;
     again.pause_ns = first_pause_ns;
     clock_gettime(CLOCK_MONOTONIC, &again.taken);
