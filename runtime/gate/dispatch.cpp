@@ -58,7 +58,9 @@ enum Kind : unsigned {
                    // has been seen already cannot go away
   starts = 32,     // a step of the start of a rank, before which the others are to take theirs: most of the work lies between these
   queues = 64,     // what the shim remembers of an event queue is no longer true: its handle may be given out again
-  interrupts = 128 // the thread was interrupted rather than calling
+  interrupts = 128, // the thread was interrupted rather than calling
+  brief = 256       // a short burst before it is charged later: between giving up a lock and what follows, others would run who were due
+                    // before it was given up
 };
 
 struct Operation {
@@ -123,7 +125,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   }
   if (rank.gate.line_open != 0 || rank.job.output().keeps_lines(rank.carrier)) [[unlikely]]
     rank.job.output().burst_ended(rank.carrier, rank.index); // before others may run
-  rank.enter(is(looks), is(ahead), measured);
+  rank.enter(is(looks | brief), is(ahead), measured);
   if (is(acts | tries)) {
     thread.poll.idle = false;
     thread.poll.acted = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/world/breakpoints.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fcntl.h>
@@ -54,6 +55,15 @@ bool Breakpoints::holds(std::uintptr_t pc, const Point& point) const
   return true;
 }
 
+std::size_t Breakpoints::read_code(std::uintptr_t pc, Code& code) const
+{
+  const ssize_t bytes = pread(memory_, code.data(), code.size(), static_cast<off_t>(pc));
+  for (ssize_t i = 0; i < bytes; ++i)
+    if (const auto point = points_.find(pc + static_cast<std::uintptr_t>(i)); point != points_.end() && code[i] == int3)
+      code[i] = point->second.code[0];
+  return static_cast<std::size_t>(std::max<ssize_t>(bytes, 0));
+}
+
 Breakpoints::Point* Breakpoints::find(std::uintptr_t pc)
 {
   const auto found = points_.find(pc);
@@ -71,14 +81,10 @@ bool Breakpoints::stands(std::uintptr_t pc)
 
 bool Breakpoints::set(std::uintptr_t pc, const Rank& rank, unsigned most_misses)
 {
-  Point point{&rank, false, 0, most_misses, {}, {}, 0};
-  const ssize_t bytes = pread(memory_, point.code.data(), point.code.size(), static_cast<off_t>(pc));
-  if (bytes < 2)
+  Point point{&rank, false, false, 0, most_misses, {}, {}, 0};
+  point.bytes = read_code(pc, point.code);
+  if (point.bytes < 2)
     return false;
-  point.bytes = static_cast<std::size_t>(bytes);
-  for (std::size_t i = 1; i < point.bytes; ++i) // as the program has it
-    if (const auto other = points_.find(pc + i); other != points_.end() && point.code[i] == int3)
-      point.code[i] = other->second.code[0];
   point.pause = point.code[0] == 0xf3 && point.code[1] == 0x90;
   if (!write(pc, int3))
     return false;

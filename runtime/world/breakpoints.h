@@ -20,14 +20,16 @@ struct Rank;
 class Breakpoints
 {
 public:
+  using Code = std::array<unsigned char, 8>;
   struct Point {
     const Rank* rank;
     bool pause;      // in place of one, which need not be made up for
+    bool looks;      // what comes between two visits of a thread that waits can write nothing
     unsigned misses; // visits in a row by threads that did not wait
     unsigned most_misses;
     std::array<std::int64_t, 15>
         round;                         // by how much it changes each general register once round its loop, all but %rsp
-    std::array<unsigned char, 8> code; // as it was, as far as it reaches in memory
+    Code code;                         // as it was, as far as it reaches in memory
     std::size_t bytes;
   };
 
@@ -39,6 +41,8 @@ public:
   // The breakpoint that was set at `pc`; null: none. It is still there if a thread has just met it.
   Point* find(std::uintptr_t pc);
   [[nodiscard]] bool contains(std::uintptr_t pc) const { return points_.contains(pc); }
+  // The program's own code at `pc`, as many bytes of it as are in memory.
+  std::size_t read_code(std::uintptr_t pc, Code& code) const;
   // Whether it is still there. One that has gone with its code is forgotten.
   bool stands(std::uintptr_t pc);
   // Makes one where the running thread is about to go on. False: the code cannot be written.

@@ -16,6 +16,7 @@
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/world/carrier.h"
+#include "runtime/world/instructions.h"
 #include "runtime/world/signals.h"
 
 // The linker's: where the code of this executable lies.
@@ -379,7 +380,10 @@ void Slices::park(Thread& thread, ucontext_t& context)
   // What it has done before it came here others may wait for; nothing, if it is still in the same loop.
   bool still = steps_ <= (proof + 5) * loop_.size();
   const std::uintptr_t pc = pc_of(context);
-  const bool known = pc == anchor_ && rank.gate.alone != 0 && set_breakpoint(rank, pc);
+  const bool looks = steps_only_look();
+  const bool known = pc == anchor_ && (rank.gate.alone != 0 || looks) && set_breakpoint(rank, pc);
+  if (known)
+    breakpoints_.find(pc)->looks = looks;
   if (known) // it may have been let go since it was last seen here
     still = same_visit(thread, context, *breakpoints_.find(pc)) && still;
   thread.idle = known;
@@ -444,6 +448,16 @@ bool Slices::waits(const ucontext_t& context)
   round_ = pauses_ < 3 || round == round_ ? round : Registers{};
   std::copy_n(registers, at_pause_.size(), at_pause_.begin());
   return pauses_ >= proof;
+}
+
+// Nothing can come of the loop that has just been found out but that it ends: of one of a few instructions.
+bool Slices::steps_only_look() const
+{
+  constexpr std::size_t most = 8; // instructions
+  return loop_.size() <= most && std::all_of(loop_.begin(), loop_.end(), [this](std::uintptr_t pc) {
+           Breakpoints::Code code{};
+           return only_looks({code.data(), breakpoints_.read_code(pc, code)});
+         });
 }
 
 // It is a loop that waits, whoever else comes here.
@@ -628,7 +642,7 @@ void Slices::visit(Thread& thread, ucontext_t& context, std::uintptr_t pc)
   const std::uint64_t changes = __atomic_load_n(&rank.gate.changes, __ATOMIC_ACQUIRE);
   const std::uint64_t seen = std::exchange(thread.changes_seen, changes);
   const bool alone = rank.gate.alone != 0;
-  if (!alone && !point.pause) { // others of the rank may wait for what is done between two visits
+  if (!alone && !point.pause && !point.looks) { // others of the rank may wait for what is done between two visits
     breakpoints_.clear(pc);
     return;
   }
@@ -650,7 +664,7 @@ void Slices::visit(Thread& thread, ucontext_t& context, std::uintptr_t pc)
       return;
     point.misses = 0;
   }
-  if (alone && same) { // it has spun since it came here first
+  if ((alone || point.looks) && same) { // it has spun since it came here first
     clock.debt_ps = std::min<SimTime>(clock.debt_ps, thread.debt_before);
     clock.burst_start = engine::BurstMeter::ticks();
   }

@@ -7,7 +7,8 @@
 //    copy of the code, and from then on the loop is a loop of polls and recognised at once. It may count its rounds: by how much that changes
 //    its registers is noted, and a thread that comes there with these changes alone has done nothing but look;
 //  - code that comes back to the same instruction with the same registers, again and again, cannot go anywhere by itself. The first
-//    instruction of its loop becomes a breakpoint, too; if others than waiting threads come there too often, it is taken away.
+//    instruction of its loop becomes a breakpoint, too; if others than waiting threads come there too often, it is taken away. While
+//    other threads of the rank run, only that of a loop of a few instructions none of which can write (world/instructions.h).
 // Such a thread is a thread that polls: it is blocked until something can have changed, and the time it spun is not charged. What it
 // did between its last call and the first tick that found it there is taken for spinning, once for each loop: from then on
 // it is known to the instruction when it came there.
@@ -93,6 +94,7 @@ private:
   void park(Thread& thread, ucontext_t& context);
   void cut(Thread& thread, ucontext_t& context);
   [[nodiscard]] bool waits(const ucontext_t& context);
+  [[nodiscard]] bool steps_only_look() const;
   bool set_breakpoint(const Rank& rank, std::uintptr_t pc);
   void on_breakpoint(Thread& thread, ucontext_t& context, std::uintptr_t pc);
   void visit(Thread& thread, ucontext_t& context, std::uintptr_t pc);

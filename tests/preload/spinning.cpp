@@ -3,9 +3,11 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <future>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -438,6 +440,65 @@ void until_stopped()
   std::printf("has worked: %d\n", rounds > 0);
 }
 
+// The one wakes the other, who sees by then what it waits for and spins for the last word only (Open MPI's WAIT_SYNC_RELEASE): that word
+// comes at once, whoever runs in between.
+struct Wait {
+  std::atomic<int> count{1};
+  std::atomic<bool> signalling{true};
+  std::mutex mutex;
+  std::condition_variable condition;
+};
+
+void signalled()
+{
+  constexpr int rounds = 1000;
+  std::atomic<Wait*> posted{nullptr};
+  const auto ask = [] { usleep(1); };
+  const auto begin = std::chrono::steady_clock::now();
+  std::thread signaller([&posted, &ask] {
+    for (int round = 0; round < rounds; ++round) {
+      Wait* wait = nullptr;
+      while ((wait = posted.exchange(nullptr)) == nullptr)
+        ask();
+      for (int work = 0; work < 2000; ++work)
+        asm volatile("" ::: "memory");
+      wait->count = 0;
+      wait->mutex.lock();
+      wait->condition.notify_one();
+      wait->mutex.unlock();
+      wait->signalling = false;
+    }
+  });
+  for (int round = 0; round < rounds; ++round) {
+    Wait wait;
+    posted = &wait;
+    while (wait.count > 0)
+      ask();
+    while (wait.signalling) {
+    }
+  }
+  signaller.join();
+  const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("%d rounds in %s\n", rounds, taken < 0.4 ? "less than 0.4 s" : "0.4 s or more");
+}
+
+// Taking a lock that is free, looking, and giving it back is no call: where computing takes no time, others are to run nevertheless.
+void locked()
+{
+  std::mutex mutex;
+  int left = 4;
+  run_threads(left, [&](int) {
+    mutex.lock();
+    --left;
+    mutex.unlock();
+    for (int seen = 1; seen > 0;) {
+      const std::lock_guard hold(mutex);
+      seen = left;
+    }
+  });
+  std::printf("left %d\n", left);
+}
+
 // More that spin than there are cores, and the one they wait for comes last.
 void crowd()
 {
@@ -501,6 +562,8 @@ constexpr auto patterns = std::to_array<Pattern>({
     {"bounded", bounded},
     {"until_stopped", until_stopped},
     {"crowd", crowd},
+    {"signalled", signalled},
+    {"locked", locked},
 });
 
 } // namespace
