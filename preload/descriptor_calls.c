@@ -46,8 +46,7 @@ typedef const struct timespec* umw_timespecs;
   {                                                                                                                    \
     if (!umw_may_open(1))                                                                                              \
       return -1;                                                                                                       \
-    const int own = UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                                   \
-    return umw_gate ? umw_note_opened(own) : own;                                                                      \
+    return UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__))));                        \
   }
 #define UMW_FD_OTHER(name, version, level, note)
 #include "preload/abi/tables/descriptors.def"

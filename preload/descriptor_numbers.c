@@ -146,11 +146,13 @@ void umw_number_restore(int number, int own)
 static void board_up(int own)
 {
   const int error = errno;
+  umw_gate->uncut = 1; /* another rank of the process would take for nobody's what is open for a moment */
   const int nothing = UMW_REAL(open)("/", O_PATH | O_CLOEXEC);
   if (nothing >= 0 && nothing != own) {
     UMW_REAL(dup3)(nothing, own, O_CLOEXEC);
     UMW_REAL(close)(nothing);
   }
+  umw_gate->uncut = 0;
   errno = error;
 }
 
@@ -246,7 +248,6 @@ void umw_number_closed(int own)
     unbind(own);
   if (is_home(own)) {
     board_up(own);
-    umw_gate->uncut = 0;
   }
 }
 

@@ -55,8 +55,8 @@ static void opened(int fd)
 
 static int note_new(int fd, bool moves)
 {
-  if (fd < 0)
-    return -1;
+  if (fd < 0 || !umw_gate)
+    return fd;
   const int number = umw_number_new(&fd, 0, moves);
   opened(fd);
   return number;
@@ -65,6 +65,13 @@ static int note_new(int fd, bool moves)
 int umw_note_opened(int fd)
 {
   return note_new(fd, true);
+}
+
+int umw_note_both(int result, int ends[2])
+{
+  for (int i = 0; i < 2 && result == 0 && umw_gate; ++i)
+    ends[i] = umw_note_opened(ends[i]);
+  return result;
 }
 
 int umw_note_kept(int fd)

@@ -40,6 +40,8 @@ int umw_note_socket(int fd, struct umw_socket* socket);
 
 /* A new descriptor of the rank: what was known of it is void. Returns the program's number; -1: `fd` is none. */
 int umw_note_opened(int fd);
+/* The same of both of `ends`, if the call that makes them has returned 0; that result. */
+int umw_note_both(int result, int ends[2]);
 /* The same for one that must stay where it is, since somebody else knows where. */
 int umw_note_kept(int fd);
 /* The C library is about to close it, and one of the two below follows: what goes with it is released. */
@@ -55,6 +57,17 @@ void umw_note_standard(void);
 int32_t* umw_descriptors_to_keep(void);
 /* Whether the rank may have `more` descriptors; EMFILE. Asked before they are made. */
 bool umw_may_open(int more);
+/* `expression` makes a descriptor and notes it: another rank of the process that ran in between would take it for nobody's. It must neither
+ * wait nor allocate: who is not interrupted would wait for ever for another thread that has the heap. */
+#define UMW_UNINTERRUPTED(expression)                                                                                  \
+  ({                                                                                                                   \
+    if (umw_gate)                                                                                                      \
+      umw_gate->uncut = 1;                                                                                             \
+    const __auto_type umw_result_ = (expression);                                                                      \
+    if (umw_gate)                                                                                                      \
+      umw_gate->uncut = 0;                                                                                             \
+    umw_result_;                                                                                                       \
+  })
 /* epoll(7) `epfd` looks at `fd`, too. */
 void umw_note_watched(int epfd, int fd);
 /* The program looks at `fd`: whatever has happened to its sockets it knows, if that is one or an epoll of some. */

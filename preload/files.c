@@ -191,7 +191,14 @@ static int copy_of(int own, int copy, int least)
 UMW_PUBLIC int dup(int fd)
 {
   const int own = umw_open_descriptor(fd);
-  return umw_may_open(1) ? copy_of(own, UMW_REAL(dup)(own), 0) : -1;
+  return umw_may_open(1) ? UMW_UNINTERRUPTED(copy_of(own, UMW_REAL(dup)(own), 0)) : -1;
+}
+
+static int replaced(int own, int to, int result)
+{
+  if (result >= 0)
+    umw_note_replaced(own, umw_descriptor(to));
+  return result;
 }
 
 static int replace(int from, int to, int flags)
@@ -202,9 +209,8 @@ static int replace(int from, int to, int flags)
     return -1;
   }
   umw_about_to_copy(own, umw_descriptor(to));
-  if (umw_number_copy(own, to, flags) < 0)
+  if (UMW_UNINTERRUPTED(replaced(own, to, umw_number_copy(own, to, flags))) < 0)
     return -1;
-  umw_note_replaced(own, umw_descriptor(to));
   umw_timer_fd_copied(own, umw_descriptor(to));
   return to;
 }
@@ -257,7 +263,7 @@ static int control(int number, int command, void* argument)
     errno = EINVAL;
     return -1;
   }
-  return umw_may_open(1) ? copy_of(fd, UMW_REAL(fcntl)(fd, command, argument), least) : -1;
+  return umw_may_open(1) ? UMW_UNINTERRUPTED(copy_of(fd, UMW_REAL(fcntl)(fd, command, argument), least)) : -1;
 }
 
 /* The third argument is a number or an address; passing one that is not there does no harm. */
@@ -306,12 +312,7 @@ UMW_PUBLIC int pipe2(int ends[2], int flags)
 {
   if (!umw_may_open(2))
     return -1;
-  const int result = UMW_REAL(pipe2)(ends, flags);
-  if (umw_gate && result == 0) {
-    ends[0] = umw_note_opened(ends[0]);
-    ends[1] = umw_note_opened(ends[1]);
-  }
-  return result;
+  return UMW_UNINTERRUPTED(umw_note_both(UMW_REAL(pipe2)(ends, flags), ends));
 }
 
 UMW_PUBLIC int pipe(int ends[2])
@@ -319,24 +320,19 @@ UMW_PUBLIC int pipe(int ends[2])
   return pipe2(ends, 0);
 }
 
-static int made(int fd)
-{
-  return umw_gate ? umw_note_opened(fd) : fd;
-}
-
 UMW_PUBLIC int epoll_create1(int flags)
 {
-  return made(umw_may_open(1) ? UMW_REAL(epoll_create1)(flags) : -1);
+  return umw_may_open(1) ? UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(epoll_create1)(flags))) : -1;
 }
 
 UMW_PUBLIC int epoll_create(int size)
 {
-  return made(umw_may_open(1) ? UMW_REAL(epoll_create)(size) : -1);
+  return umw_may_open(1) ? UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(epoll_create)(size))) : -1;
 }
 
 UMW_PUBLIC int inotify_init1(int flags)
 {
-  return made(umw_may_open(1) ? UMW_REAL(inotify_init1)(flags) : -1);
+  return umw_may_open(1) ? UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(inotify_init1)(flags))) : -1;
 }
 
 UMW_PUBLIC int inotify_init(void)
@@ -374,7 +370,7 @@ UMW_PUBLIC int closedir(DIR* folder)
 
 UMW_PUBLIC int eventfd(unsigned count, int flags)
 {
-  return made(umw_may_open(1) ? UMW_REAL(eventfd)(count, flags) : -1);
+  return umw_may_open(1) ? UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(eventfd)(count, flags))) : -1;
 }
 
 /* What -D_FORTIFY_SOURCE makes of read. */

@@ -388,7 +388,7 @@ UMW_PUBLIC long syscall(long number, ...)
     case SYS_perf_event_open:
     case SYS_userfaultfd:
     case SYS_io_uring_setup:
-      return umw_note_opened((int)UMW_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+      return UMW_UNINTERRUPTED(umw_note_opened((int)UMW_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5])));
     default: {
       int result;
       if (umw_memory_policy(number, a, &result))

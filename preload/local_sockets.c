@@ -228,10 +228,9 @@ int umw_local_accept(int fd, struct sockaddr* address, socklen_t* length, int fl
   socklen_t size = sizeof name;
   if (!umw_ready_to_read(fd))
     return -1;
-  const int connection = UMW_REAL(accept4)(fd, (struct sockaddr*)&name, &size, flags);
-  if (connection < 0)
+  const int number = UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(accept4)(fd, (struct sockaddr*)&name, &size, flags)));
+  if (number < 0)
     return -1;
-  const int number = umw_note_opened(connection);
   umw_descriptor_written(fd); /* there is room for another one */
   give(&name.local, size, address, length);
   return number;

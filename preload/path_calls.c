@@ -44,11 +44,6 @@ typedef int (*umw_compare64)(const struct dirent64**, const struct dirent64**);
 typedef const struct timeval* umw_timevals;
 typedef const struct timespec* umw_timespecs;
 
-static int opened(int fd)
-{
-  return umw_gate ? umw_note_opened(fd) : fd;
-}
-
 static FILE* opened_stream(FILE* stream)
 {
   if (stream && umw_gate)
@@ -65,7 +60,7 @@ static bool fifo_stream(const char* path, const char* mode, FILE** stream)
   const int fd = umw_open_fifo(AT_FDCWD, path, flags);
   if (fd == -2)
     return false;
-  *stream = fd < 0 ? NULL : umw_stream_of(opened(fd), mode);
+  *stream = fd < 0 ? NULL : umw_stream_of(umw_note_opened(fd), mode);
   if (fd >= 0 && !*stream)
     close(fd);
   return true;
@@ -124,7 +119,7 @@ static void take_over(char* pattern, const char* made)
     struct umw_path room;                                                                                              \
     char* const pattern = path;                                                                                        \
     path = (char*)umw_path_of(pattern, &room);                                                                         \
-    const result fd = umw_may_open(1) ? opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__))) : -1;                  \
+    const result fd = umw_may_open(1) ? UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)))) : -1; \
     if (fd >= 0 && path != pattern)                                                                                    \
       take_over(strrchr(pattern, '/') ? strrchr(pattern, '/') : pattern, path);                                        \
     return fd;                                                                                                         \
@@ -171,7 +166,7 @@ static int open_at(int folder, const char* path, int flags, mode_t mode)
   folder = umw_descriptor(folder);
   const char* there = umw_path_at(folder, path, &room);
   const int fifo = there ? umw_open_fifo(folder, there, flags) : -2;
-  return opened(fifo != -2 ? fifo : UMW_REAL(openat)(folder, there, flags, mode));
+  return fifo != -2 ? umw_note_opened(fifo) : UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(openat)(folder, there, flags, mode)));
 }
 
 UMW_PUBLIC int open(const char* path, int flags, ...)

@@ -46,7 +46,7 @@ UMW_PUBLIC int shm_open(const char* name, int flags, mode_t mode)
   umw_shm_used = true;
   if (!umw_may_open(1))
     return -1;
-  const int fd = umw_note_opened(UMW_REAL(open)(path, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+  const int fd = UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(open)(path, flags | O_NOFOLLOW | O_CLOEXEC, mode)));
   if (fd < 0 && errno == EISDIR)
     errno = EINVAL;
   return fd;

@@ -38,11 +38,26 @@ static int fail(int error)
 /* --- making and naming ------------------------------------------------------------------------------------------------------------ */
 
 /* The pair behind a socket; the program's end. */
+static int own_both(int result, const int ends[2])
+{
+  if (result == 0) {
+    umw_own(ends[0]);
+    umw_own(ends[1]);
+  }
+  return result;
+}
+
+static void let_go(int own)
+{
+  umw_disown(own);
+  UMW_REAL(close)(own);
+}
+
 static int make_pair(bool datagram, int flags, int* other)
 {
   int ends[2];
   const int type = (datagram ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK;
-  if (UMW_REAL(socketpair)(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0)
+  if (UMW_UNINTERRUPTED(own_both(UMW_REAL(socketpair)(AF_UNIX, type | SOCK_CLOEXEC, 0, ends), ends)) != 0)
     return -1;
   if (!(flags & SOCK_CLOEXEC))
     UMW_REAL(fcntl)(ends[0], F_SETFD, 0);
@@ -57,7 +72,7 @@ static int adopt(int fd, int number, const struct umw_socket* like, int flags)
   if (!socket) {
     if (number > 0)
       umw_socket_close(number);
-    UMW_REAL(close)(fd);
+    let_go(fd);
     return fail(number > 0 ? ENOMEM : -number);
   }
   *socket = (struct umw_socket){.number = number,
@@ -83,7 +98,7 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
   if (!umw_may_open(1))
     return -1;
   if (domain != AF_INET && domain != AF_INET6)
-    return umw_note_opened(UMW_REAL(socket)(domain, type, protocol));
+    return UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(socket)(domain, type, protocol)));
   if (kind == SOCK_RAW)
     return fail(EPERM);
   if ((kind == SOCK_STREAM && protocol != 0 && protocol != IPPROTO_TCP) ||
@@ -97,7 +112,7 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
     return -1;
   const struct umw_socket wanted = {.datagram = kind == SOCK_DGRAM, .v6 = domain == AF_INET6};
   const int number = umw_socket_create(wanted.datagram, wanted.v6, other);
-  UMW_REAL(close)(other);
+  let_go(other);
   return adopt(fd, number, &wanted, type);
 }
 
@@ -105,12 +120,7 @@ UMW_PUBLIC int socketpair(int domain, int type, int protocol, int ends[2])
 {
   if (!umw_may_open(2))
     return -1;
-  const int result = UMW_REAL(socketpair)(domain, type, protocol, ends);
-  if (umw_gate && result == 0) {
-    ends[0] = umw_note_opened(ends[0]);
-    ends[1] = umw_note_opened(ends[1]);
-  }
-  return result;
+  return UMW_UNINTERRUPTED(umw_note_both(UMW_REAL(socketpair)(domain, type, protocol, ends), ends));
 }
 
 UMW_PUBLIC int bind(int fd, const struct sockaddr* address, socklen_t length)
@@ -204,8 +214,8 @@ static int renew(int fd, struct umw_socket* socket)
   const int result = UMW_REAL(dup3)(own, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0
                          ? -errno
                          : umw_socket_renew(socket->number, other);
-  UMW_REAL(close)(own);
-  UMW_REAL(close)(other);
+  let_go(own);
+  let_go(other);
   return result;
 }
 
@@ -300,9 +310,9 @@ UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* res
       return -1;
     UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT);
     const int number = umw_socket_accept(socket->number, other);
-    UMW_REAL(close)(other);
+    let_go(other);
     if (number == -EAGAIN) {
-      UMW_REAL(close)(own);
+      let_go(own);
       continue;
     }
     const int adopted = adopt(own, number, socket, flags);

@@ -323,10 +323,9 @@ UMW_PUBLIC int timerfd_create(clockid_t id, int flags)
     return failed(EINVAL);
   if (!umw_may_open(1))
     return -1;
-  const int fd = UMW_REAL(eventfd)(0, flags); /* EFD_* and TFD_* are the same bits */
-  if (fd < 0)
+  const int descriptor = UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(eventfd)(0, flags))); /* EFD_* and TFD_* are the same bits */
+  if (descriptor < 0)
     return -1;
-  const int descriptor = umw_note_opened(fd);
   const int own = umw_descriptor(descriptor);
   const int number = umw_timer_create(0, 0, 0, 0, 0, own);
   if (number >= 0 && note(own, number, id))
