@@ -531,6 +531,8 @@ void Slices::tell_time_stamp(Thread& thread, ucontext_t& context, unsigned bytes
 bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
 {
   const std::uint64_t begin = engine::BurstMeter::ticks();
+  const bool of_rank = !engine::in_runtime_world();
+  const engine::Crossing crossing; // from here on no tick cuts the thread, in a system call on a breakpoint say, and others find that half done
   const auto not_computed = [this, begin] {
     Thread& thread = *carrier_.running();
     interrupt(thread);
@@ -541,37 +543,30 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
     const bool over = breakpoints_.stepped_over() && !stepping_;
     if (!stepping_) { // otherwise left over: the runtime was entered with the flag set
       set_trap_flag(context, false);
-      if (over && !engine::in_runtime_world()) {
-        const engine::Crossing crossing;
+      if (over && of_rank)
         not_computed();
-      }
-      return true;
-    }
-    if (engine::in_runtime_world()) {
+    } else if (of_rank) {
+      step(context);
+    } else {
       end_steps(context);
-      return true;
     }
-    const engine::Crossing crossing;
-    step(context);
     return true;
   }
-  const std::uintptr_t pc = pc_of(context) - 1;
-  if (const unsigned bytes = time_stamps_.at(pc); bytes != 0 && !engine::in_runtime_world()) {
-    const engine::Crossing crossing;
-    context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc + bytes);
-    set_trap_flag(context, false);
-    if (stepping_)
-      end_steps(context);
-    tell_time_stamp(*carrier_.running(), context, bytes, begin);
-    return true;
-  }
-  if (engine::in_runtime_world() || !breakpoints_.contains(pc))
+  if (!of_rank)
     return false;
-  engine::Crossing crossing;
+  const std::uintptr_t pc = pc_of(context) - 1;
+  const unsigned bytes = time_stamps_.at(pc);
+  if (bytes == 0 && !breakpoints_.contains(pc))
+    return false;
   set_trap_flag(context, false);
   if (stepping_)
     end_steps(context);
   Thread& thread = *carrier_.running();
+  if (bytes != 0) {
+    context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc + bytes);
+    tell_time_stamp(thread, context, bytes, begin);
+    return true;
+  }
   const std::uint64_t crossings = thread.rank.gate.crossings;
   on_breakpoint(thread, context, pc);
   if (thread.rank.gate.crossings == crossings)
