@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Address space above everything that ranks load. In a process of its own a program lies low, and what it maps "some gigabytes above
 // my data" comes to lie there. Ranks are loaded from the top down, with no room above them. So room is reserved before the first
-// of them, and the shim puts there what would otherwise come to lie below (preload/memory.c).
+// of them, and the shim puts there what would otherwise come to lie below (preload/memory/memory.c).
 #pragma once
 
 #include "preload/abi/gate.h"

@@ -21,7 +21,7 @@
  * replaced function. */
 extern struct umw_gate* umw_gate __attribute__((visibility("hidden")));
 
-/* signals.c: handlers that have run in this thread; a call that waits compares before and after */
+/* process/signals.c: handlers that have run in this thread; a call that waits compares before and after */
 struct umw_interruptions {
   unsigned handled, final; /* final: of those without SA_RESTART */
 };
@@ -65,59 +65,59 @@ static inline int umw_result(int64_t result)
   return -1;
 }
 
-/* clock.c: simulated now of the rank and its CPU time. `caller` is the return address of the public function. */
+/* time/clock.c: simulated now of the rank and its CPU time. `caller` is the return address of the public function. */
 #pragma GCC visibility push(hidden)
 int64_t umw_now_ps(const void* caller);
 int64_t umw_cpu_ps(const void* caller);
 
-/* start.c: what a library has under this name, also one that was opened later than the program (mpi4py), out of RTLD_NEXT's
+/* process/start.c: what a library has under this name, also one that was opened later than the program (mpi4py), out of RTLD_NEXT's
  * sight; null if it is not loaded. `library` is how the name of its file begins. */
 void* umw_symbol_of(const char* library, const char* name);
 
-/* threads.c: runs a function so that pthread_exit and cancellation can unwind its stack; then the result is result()'s */
+/* threads/life.c: runs a function so that pthread_exit and cancellation can unwind its stack; then the result is result()'s */
 void* umw_run_unwindable(void* (*start)(void*), void* argument, void* (*result)(void));
 void* umw_outlast_threads(void); /* does not return */
 void umw_test_cancel(void);      /* ends the calling thread if it was cancelled: for calls that may wait */
 
-/* threads.c: waits until another thread of the rank has said umw_changed, or for so long (negative: no limit), unless the gate's count
+/* threads/waiting.c: waits until another thread of the rank has said umw_changed, or for so long (negative: no limit), unless the gate's count
  * of wakes is no longer `seen`; may return early */
 void umw_wait_for_change(uint64_t seen, int64_t duration_ps);
 void umw_changed(void);
 
-/* threads.c: id of a thread of the rank in the simulated world; 0: it has ended, -1: there is none */
+/* threads/life.c: id of a thread of the rank in the simulated world; 0: it has ended, -1: there is none */
 int umw_thread_id(unsigned long thread);
 /* Its name; null: there is none such. */
 #define UMW_THREAD_NAME 16 /* TASK_COMM_LEN of Linux, with the end of the text */
 char* umw_thread_name(unsigned long thread);
 
-/* threads.c: the rank ends, and with it all of its threads */
+/* threads/life.c: the rank ends, and with it all of its threads */
 void umw_release_robust_mutexes(void);
 
-/* signals.c: tells the runtime how to reach the handlers of the rank */
+/* process/signals.c: tells the runtime how to reach the handlers of the rank */
 void umw_offer_delivery(void);
 
-/* signals.c: those with SIG_IGN, which survive execve(2) */
+/* process/signals.c: those with SIG_IGN, which survive execve(2) */
 uint64_t umw_explicitly_ignored(void) __attribute__((visibility("hidden")));
 
-/* signals.c: whether it is one, of the machine and outside of the simulation */
+/* process/signals.c: whether it is one, of the machine and outside of the simulation */
 bool umw_is_child(int pid);
 
-/* signals.c: in a child made by fork(), the kernel gets the handlers of the rank and the mask of the thread */
+/* process/signals.c: in a child made by fork(), the kernel gets the handlers of the rank and the mask of the thread */
 void umw_signals_of_child(uint64_t mask);
 
-/* signals.c: the calling thread's mask is `sigset` (null: its own) until a handler has run or the wait is over */
+/* process/signals.c: the calling thread's mask is `sigset` (null: its own) until a handler has run or the wait is over */
 void umw_mask_during(const void* sigset);
 void umw_mask_after(void);
 
-/* timers.c: descriptors of timerfd_create */
+/* time/timers.c: descriptors of timerfd_create */
 bool umw_timer_fd_wait(int fd);             /* a read of `fd` is next: waits until it would not block; false: EINTR */
 void umw_timer_fd_copied(int from, int to); /* dup */
 void umw_timer_fd_closed(int fd);
 
-/* mqueue.c: a descriptor of mq_open is closed */
+/* descriptors/mqueue.c: a descriptor of mq_open is closed */
 void umw_queue_fd_closed(int fd);
 
-/* wait_fds.c: threads of the rank that wait for a descriptor */
+/* descriptors/wait_fds.c: threads of the rank that wait for a descriptor */
 extern int umw_descriptor_waiters;
 
 /* pmi/pmi.c */
@@ -127,17 +127,17 @@ void umw_pmi_written(int fd); /* the program has written to `fd` */
 bool umw_ucx_progress(void);
 bool umw_pmi_read_again(int fd); /* a read of `fd` failed; true: it was of PMI_FD, and there is something by now */
 
-/* memory.c: mmap(2) of what is `fd` in the process */
+/* memory/memory.c: mmap(2) of what is `fd` in the process */
 void* umw_map(void* hint, size_t size, int protection, int flags, int fd, int64_t offset);
 
-/* memory.c: before fork(): what the rank shares with the runtime becomes its own */
+/* memory/memory.c: before fork(): what the rank shares with the runtime becomes its own */
 void umw_unshare_memory(void);
 
-/* streams.c: a stream of a descriptor on which a call may wait; null: errno */
+/* descriptors/streams.c: a stream of a descriptor on which a call may wait; null: errno */
 struct _IO_FILE;
 struct _IO_FILE* umw_stream_of(int fd, const char* mode);
 
-/* numa.c: answers one of the calls for memory policies, with a negative errno; false: it is none. `a`: its arguments */
+/* memory/numa.c: answers one of the calls for memory policies, with a negative errno; false: it is none. `a`: its arguments */
 bool umw_memory_policy(long number, const long* a, int* result);
 
 /* files.c */

@@ -135,7 +135,7 @@ struct umw_high_memory {
   int file;                          /* its descriptor */
 };
 
-/* Memory of the rank that the runtime can read and write, too; end 0: none (preload/memory.c) */
+/* Memory of the rank that the runtime can read and write, too; end 0: none (preload/memory/memory.c) */
 struct umw_shared_range {
   uintptr_t begin, end;
 };
@@ -176,8 +176,8 @@ struct umw_gate {
   uint32_t more_events;                 /* the queue that the running thread last took an event from may have another */
   uint64_t wakes;       /* grows whenever a thread of the rank releases something another may wait for */
   uint64_t releases;    /* grows whenever somebody releases something that lies in memory shared with other ranks */
-  uint32_t line_open;   /* by stream, 1 and 2: bit set: what the rank wrote there last has not ended its line (preload/files.c) */
-  uint32_t got_on;      /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads.c) */
+  uint32_t line_open;   /* by stream, 1 and 2: bit set: what the rank wrote there last has not ended its line (preload/descriptors/files.c) */
+  uint32_t got_on;      /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads/) */
   uint32_t alone;       /* no other thread of the rank runs, nor waits for anything but a descriptor */
   uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
   int64_t ahead_ps;     /* in a cell: the thread may compute for so long before it has to wait for the others' dates */
@@ -204,13 +204,13 @@ struct umw_gate {
   const char* local_peers;        /* ranks of the node, "0,1,2" */
   const char* node_list;          /* names of the nodes of the job, in order, "bxi0,bxi1" */
   const char* session_folder;     /* for temporary files of the job on this node; removed after the run */
-  const char* machine_folder;     /* files that nodes of its kind have in common (preload/paths.c) */
+  const char* machine_folder;     /* files that nodes of its kind have in common (preload/paths/paths.c) */
   int32_t app, app_ranks;         /* MPMD: application context, its number of ranks */
   int32_t universe;               /* ranks of all jobs that there is room for */
   const char* parent_job;         /* of the rank that has started the job; null: none has */
   int32_t parent_rank;
   int32_t standard_fds[3];        /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
-  const int32_t* kept_fds;        /* what the program before, which has executed this one, has left open (preload/descriptors.h); or null */
+  const int32_t* kept_fds;        /* what the program before, which has executed this one, has left open (preload/descriptors/descriptors.h); or null */
   uint64_t kept_ignored;          /* signals that it ignored */
   int32_t pmi_fd;                 /* the descriptor the environment calls PMI_FD; -1: none */
   uint64_t pmi_inode, pmi_device; /* by which its copies are recognised */
@@ -218,7 +218,7 @@ struct umw_gate {
   uint64_t descriptor_news;       /* grows whenever the network has changed what a socket of the rank is ready for */
   uint64_t descriptor_seen;       /* what it was when the running thread last looked at sockets */
   uint32_t socket_backlog;        /* sockets for which data waits in the runtime until there is room */
-  uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/limits.c) */
+  uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/process/limits.c) */
   int64_t line_ps;         /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
   uint64_t shm_bytes;      /* that fit into /dev/shm of the node */
   double copy_ps_per_byte; /* and what is copied takes so long besides */

@@ -11,7 +11,7 @@
 #include <sys/sem.h>
 #include <sys/shm.h>
 
-#include "runtime/portals/atomics.h"
+#include "runtime/portals/data/atomics.h"
 
 namespace umwelt::cell
 {

@@ -11,7 +11,7 @@
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 #include "runtime/job/standard_output.h"
-#include "runtime/portals/api.h"
+#include "runtime/portals/api/api.h"
 
 namespace umwelt::gate
 {
@@ -120,7 +120,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   if (std::exchange(rank.gate.got_on, 0U) != 0) {
     thread.poll.idle = false;
     if (!rank.memory_peers.empty())
-      thread.poll.empty = 0; // a message without a call (preload/node_memory.c)
+      thread.poll.empty = 0; // a message without a call (preload/memory/node_memory.c)
     rank.job.polling().progress();
   }
   if (rank.gate.line_open != 0 || rank.job.output().keeps_lines(rank.carrier)) [[unlikely]]

@@ -9,7 +9,7 @@
 #include "preload/abi/time_units.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
-#include "runtime/portals/process.h"
+#include "runtime/portals/fabric/process.h"
 
 namespace umwelt::job
 {

@@ -35,7 +35,7 @@
 #include "runtime/job/hints.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
-#include "runtime/portals/process.h"
+#include "runtime/portals/fabric/process.h"
 #include "runtime/world/cross.h"
 
 namespace umwelt::job

@@ -42,7 +42,7 @@
 #include "runtime/job/socket_host.h"
 #include "runtime/job/sysv_host.h"
 #include "runtime/observe/progress.h"
-#include "runtime/portals/fabric.h"
+#include "runtime/portals/fabric/fabric.h"
 #include "runtime/world/carrier.h"
 #include "runtime/world/program_change.h"
 

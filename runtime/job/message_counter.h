@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/job/rank.h"
-#include "runtime/portals/observer.h"
+#include "runtime/portals/fabric/observer.h"
 
 namespace umwelt::job
 {

@@ -3,7 +3,7 @@
 
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
-#include "runtime/portals/process.h"
+#include "runtime/portals/fabric/process.h"
 
 namespace umwelt::job
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The Portals engine's view of ranks: processes that wait, poll and spend CPU time (runtime/portals/host.h).
+// The Portals engine's view of ranks: processes that wait, poll and spend CPU time (runtime/portals/fabric/host.h).
 #pragma once
 
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/portals/host.h"
+#include "runtime/portals/fabric/host.h"
 
 namespace umwelt::job
 {

@@ -9,7 +9,7 @@
 
 #include "runtime/job/channel.h"
 #include "runtime/job/job.h"
-#include "runtime/portals/process.h"
+#include "runtime/portals/fabric/process.h"
 
 namespace umwelt::job
 {

@@ -3,7 +3,7 @@
 //
 // A rank that waits looks at such memory without any call, or between calls that find nothing, and is parked (job/polling.h). It
 // looks again at a date after somebody it shares memory with has written: after a copy into shared memory, which the shim tells
-// of (preload/node_memory.c), the copy's end; otherwise, since plain stores are not seen, the end of a burst that did something. Both
+// of (preload/memory/node_memory.c), the copy's end; otherwise, since plain stores are not seen, the end of a burst that did something. Both
 // plus what the node's memory takes (net_models/node). Plain stores of a rank that seems to do nothing but poll are found at
 // steps that grow with the time waited (Polling::empty).
 //

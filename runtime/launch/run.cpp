@@ -33,9 +33,9 @@
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/result_file.h"
-#include "runtime/portals/fabric.h"
-#include "runtime/portals/message.h"
-#include "runtime/portals/process.h"
+#include "runtime/portals/fabric/fabric.h"
+#include "runtime/portals/fabric/message.h"
+#include "runtime/portals/fabric/process.h"
 #include "runtime/world/signals.h"
 
 extern char** environ;

@@ -96,7 +96,7 @@ std::string memory_text(std::uint64_t bytes, const std::string& prefix)
   return text;
 }
 
-// Files that name all processors, each by itself a tree of the shim's (preload/paths.c).
+// Files that name all processors, each by itself a tree of the shim's (preload/paths/paths.c).
 constexpr std::string_view lists_of_all[] = {"/sys/devices/system/cpu/online", "/sys/devices/system/cpu/possible",
                                              "/sys/devices/system/cpu/present"};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files below /proc, /sys and /etc of which a simulated node has its own version. The shim leads there (preload/paths.c) and says when a
+// Files below /proc, /sys and /etc of which a simulated node has its own version. The shim leads there (preload/paths/paths.c) and says when a
 // rank names one, by the name the program uses: it is made then, or made anew if it shows something that changes. Those that nodes
 // of a kind have in common are in machine_files.h. In the session folder of the node they are in `files`, in the same order.
 #pragma once

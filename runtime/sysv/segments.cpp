@@ -16,7 +16,7 @@ namespace
 constexpr std::size_t most_segments = 4096; // SHMMNI
 } // namespace
 
-// Also preload/sysv.c.
+// Also preload/memory/sysv.c.
 std::string Segments::path(int id) const
 {
   return fmt::format("{}/{}", folder_, id);

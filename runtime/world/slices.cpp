@@ -492,7 +492,7 @@ void Slices::take_over_time_stamps(const Rank& rank, const r_debug& objects)
     time_stamps_.take_over(rank, objects);
 }
 
-// As preload/clock.c does for the C library's clocks.
+// As preload/time/clock.c does for the C library's clocks.
 void Slices::tell_time_stamp(Thread& thread, ucontext_t& context, unsigned bytes, std::uint64_t begin)
 {
   umw_gate& gate = thread.rank.gate;

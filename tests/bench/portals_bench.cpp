@@ -8,9 +8,9 @@
 
 #include "runtime/base/ring.h"
 #include "runtime/base/timeline.h"
-#include "runtime/portals/api.h"
-#include "runtime/portals/fabric.h"
-#include "runtime/portals/process.h"
+#include "runtime/portals/api/api.h"
+#include "runtime/portals/fabric/fabric.h"
+#include "runtime/portals/fabric/process.h"
 
 namespace
 {

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/portals/atomics.h"
+#include "runtime/portals/data/atomics.h"
 
 namespace umwelt::cell
 {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/portals/api.h"
+#include "runtime/portals/api/api.h"
 
 namespace umwelt::portals::test
 {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <random>
 
-#include "runtime/portals/match_list.h"
-#include "runtime/portals/unexpected.h"
+#include "runtime/portals/matching/match_list.h"
+#include "runtime/portals/matching/unexpected.h"
 
 namespace umwelt::portals
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What traces and statistics are told (runtime/portals/observer.h).
+// What traces and statistics are told (runtime/portals/fabric/observer.h).
 #include "tests/runtime/portals/support.h"
 
 namespace umwelt::portals::test

@@ -8,13 +8,13 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/portals/counter.h"
-#include "runtime/portals/event_queue.h"
-#include "runtime/portals/handle.h"
-#include "runtime/portals/memory.h"
-#include "runtime/portals/buffer_pool.h"
-#include "runtime/portals/rank_tree.h"
-#include "runtime/portals/slab.h"
+#include "runtime/portals/objects/counter.h"
+#include "runtime/portals/objects/event_queue.h"
+#include "runtime/portals/objects/handle.h"
+#include "runtime/portals/data/memory.h"
+#include "runtime/portals/data/buffer_pool.h"
+#include "runtime/portals/matching/rank_tree.h"
+#include "runtime/portals/objects/slab.h"
 
 namespace umwelt::portals
 {

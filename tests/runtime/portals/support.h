@@ -12,9 +12,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "runtime/portals/api.h"
-#include "runtime/portals/fabric.h"
-#include "runtime/portals/process.h"
+#include "runtime/portals/api/api.h"
+#include "runtime/portals/fabric/fabric.h"
+#include "runtime/portals/fabric/process.h"
 #include "tests/runtime/portals/test_model.h"
 
 namespace umwelt::portals::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/portals/two_threads.h"
+#include "runtime/portals/data/two_threads.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/portals/data/memory.h"
+
+#include "runtime/portals/data/two_threads.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace umwelt::portals
+{
+
+namespace
+{
+
+constexpr std::size_t small_bytes = 16384;
+constexpr std::size_t large_bytes = 65536;
+
+// Parts that no C library copies by REP MOVSB. That takes up to 20 times as long where the target lies less than 64 bytes further within its
+// page than the source within its own (AMD Zen 3 and 4; glibc bug 30994, mended in 2.39), and the buffers of two ranks mostly do.
+constexpr std::size_t part_bytes = 1984;
+constexpr std::size_t longest_in_parts = 1 << 20; // longer copies go around the caches, and not by REP MOVSB
+
+// memmove(3)
+void copy_bytes(void* to, const void* from, std::size_t size)
+{
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  const bool overtakes = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from) < size;
+  if (size <= longest_in_parts && !overtakes)
+    for (; size > part_bytes; size -= part_bytes, target += part_bytes, source += part_bytes)
+      std::memmove(target, source, part_bytes);
+  std::memmove(target, source, size);
+}
+
+using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
+
+// `local` belongs to this process, `remote` to `pid`. Large transfers come back short, so it goes on until all is done.
+bool move(Call call, pid_t pid, void* local, void* remote, std::size_t size)
+{
+  auto* here = static_cast<std::byte*>(local);
+  auto* there = static_cast<std::byte*>(remote);
+  errno = 0;
+  while (size > 0) {
+    const iovec a{here, size};
+    const iovec b{there, size};
+    const ssize_t moved = call(pid, &a, 1, &b, 1, 0);
+    if (moved <= 0)
+      return false;
+    here += moved;
+    there += moved;
+    size -= static_cast<std::size_t>(moved);
+  }
+  return true;
+}
+
+} // namespace
+
+bool Memory::shares(const void* start, std::size_t size) const
+{
+  if (shared_ == nullptr)
+    return false;
+  const auto begin = reinterpret_cast<std::uintptr_t>(start);
+  for (int i = 0; i < UMW_SHARED_RANGES; ++i) {
+    const std::uintptr_t end = __atomic_load_n(&shared_[i].end, __ATOMIC_ACQUIRE); // the rank's process may change it
+    if (begin >= shared_[i].begin && begin < end && size <= end - begin)
+      return true;
+  }
+  return false;
+}
+
+bool Memory::read(void* to, const void* from, std::size_t size, bool checked) const
+{
+  if (shares(from, size)) {
+    copy_bytes(to, from, size);
+    return true;
+  }
+  if (!local())
+    return move(process_vm_readv, pid_, to, const_cast<void*>(from), size);
+  // A kernel that refuses the call (seccomp) cannot check: then a bad address faults.
+  if (checked && (move(process_vm_readv, getpid(), to, const_cast<void*>(from), size) || errno == EFAULT))
+    return errno != EFAULT;
+  copy_bytes(to, from, size); // a message to oneself may overlap
+  return true;
+}
+
+bool Memory::write(void* to, const void* from, std::size_t size, bool checked) const
+{
+  if (shares(to, size)) {
+    copy_bytes(to, from, size);
+    return true;
+  }
+  if (!local())
+    return move(process_vm_writev, pid_, const_cast<void*>(from), to, size);
+  if (checked && (move(process_vm_writev, getpid(), const_cast<void*>(from), to, size) || errno == EFAULT))
+    return errno != EFAULT;
+  copy_bytes(to, from, size);
+  return true;
+}
+
+bool Region::bind(const Memory& memory, void* start, ptl_size_t length, unsigned options)
+{
+  start_ = reinterpret_cast<std::uintptr_t>(start);
+  length_ = length;
+  list_.clear();
+  if ((options & PTL_IOVEC) == 0)
+    return true;
+  length_ = 0;
+  list_.resize(length);
+  if (length > 0 && !memory.read(list_.data(), start, length * sizeof(ptl_iovec_t)))
+    return false;
+  for (const ptl_iovec_t& piece : list_)
+    if (__builtin_add_overflow(length_, piece.iov_len, &length_))
+      return false;
+  return true;
+}
+
+void* Region::address(ptl_size_t offset) const
+{
+  if (list_.empty())
+    return reinterpret_cast<void*>(start_ + offset);
+  for (const ptl_iovec_t& piece : list_) {
+    if (offset < piece.iov_len)
+      return static_cast<std::byte*>(piece.iov_base) + offset;
+    offset -= piece.iov_len;
+  }
+  return static_cast<std::byte*>(list_.back().iov_base) + list_.back().iov_len;
+}
+
+bool copy_out(const Place& from, void* to, ptl_size_t size)
+{
+  auto* next = static_cast<std::byte*>(to);
+  return from.region->pieces(from.offset, size, [&](std::byte* piece, ptl_size_t part) {
+    const bool done = from.memory->read(next, piece, part, from.region->checked());
+    next += part;
+    return done;
+  });
+}
+
+bool copy_in(const Place& to, const void* from, ptl_size_t size)
+{
+  const auto* next = static_cast<const std::byte*>(from);
+  return to.region->pieces(to.offset, size, [&](std::byte* piece, ptl_size_t part) {
+    const bool done = to.memory->write(piece, next, part, to.region->checked());
+    next += part;
+    return done;
+  });
+}
+
+namespace
+{
+
+// It can be read and written like memory of this process.
+bool addressable(const Place& place, ptl_size_t size)
+{
+  if (place.memory->local())
+    return !place.region->checked();
+  return place.region->pieces(place.offset, size, [&place](const std::byte* piece, ptl_size_t part) {
+    return place.memory->shares(piece, part);
+  });
+}
+
+bool copy_part(const Place& from, const Place& to, ptl_size_t size)
+{
+  // One copy if either side is directly addressable.
+  if (addressable(from, size)) {
+    ptl_size_t offset = to.offset;
+    return from.region->pieces(from.offset, size, [&](std::byte* piece, ptl_size_t part) {
+      const bool done = copy_in({to.memory, to.region, offset}, piece, part);
+      offset += part;
+      return done;
+    });
+  }
+  if (addressable(to, size)) {
+    ptl_size_t offset = from.offset;
+    return to.region->pieces(to.offset, size, [&](std::byte* piece, ptl_size_t part) {
+      const bool done = copy_out({from.memory, from.region, offset}, piece, part);
+      offset += part;
+      return done;
+    });
+  }
+  // Each call of the kernel costs as much as copying some KiB.
+  std::array<std::byte, small_bytes> small;
+  const std::unique_ptr<std::byte[]> large =
+      size > small_bytes ? std::make_unique_for_overwrite<std::byte[]>(large_bytes) : nullptr;
+  std::byte* const buffer = large ? large.get() : small.data();
+  for (ptl_size_t done = 0; done < size;) {
+    const ptl_size_t part = std::min<ptl_size_t>(size - done, large ? large_bytes : small_bytes);
+    if (!copy_out({from.memory, from.region, from.offset + done}, buffer, part) ||
+        !copy_in({to.memory, to.region, to.offset + done}, buffer, part))
+      return false;
+    done += part;
+  }
+  return true;
+}
+
+} // namespace
+
+bool copy(const Place& from, const Place& to, ptl_size_t size)
+{
+  // What faults must do so in this thread, and what overlaps has an order.
+  if (size < TwoThreads::worthwhile || from.memory->local() || to.memory->local() || from.memory == to.memory)
+    return copy_part(from, to, size);
+  return TwoThreads::instance().run(size, [&](ptl_size_t offset, ptl_size_t part) {
+    return copy_part({from.memory, from.region, from.offset + offset}, {to.memory, to.region, to.offset + offset},
+                     part);
+  });
+}
+
+} // namespace umwelt::portals
