@@ -28,8 +28,8 @@ struct ElfFile {
   AddressRange image; // what PT_LOAD segments cover, in whole pages, and what ld.so maps to align them
 };
 
-// Never throws for odd content: what is not ELF or is damaged comes back as not_elf. Throws std::system_error if the file
-// cannot be opened.
+// Never throws for odd content: what is not ELF or is damaged comes back as not_elf. Throws std::system_error if the
+// file cannot be opened.
 ElfFile inspect(const std::string& path);
 
 } // namespace umwelt::loader

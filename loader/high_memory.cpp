@@ -64,8 +64,8 @@ umw_high_memory make()
     if (base == MAP_FAILED)
       continue;
     const auto begin = reinterpret_cast<std::uintptr_t>(base);
-    // The kernel fills gaps above before it goes below. A large one tells that addresses are given out from below (valgrind, which
-    // needs it for itself).
+    // The kernel fills gaps above before it goes below. A large one tells that addresses are given out from below
+    // (valgrind, which needs it for itself).
     for (const Gap& gap : gaps_above(begin + bytes))
       if (gap.end - gap.begin < least)
         reserve(reinterpret_cast<void*>(gap.begin), gap.end - gap.begin, MAP_FIXED_NOREPLACE);

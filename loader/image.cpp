@@ -98,8 +98,8 @@ const ElfW(Phdr) * Image::segments() const
   return reinterpret_cast<const ElfW(Phdr)*>(base_ + header_->e_phoff);
 }
 
-// `mov $231, %register` (exit_group) with a system call close behind begins ld.so's _exit, which has its status in %edi: it becomes
-// a jump to a few instructions behind the image.
+// `mov $231, %register` (exit_group) with a system call close behind begins ld.so's _exit, which has its status in
+// %edi: it becomes a jump to a few instructions behind the image.
 void Image::replace_exit(std::uintptr_t trampoline, void (*gave_up)(void*, int), void* argument)
 {
   constexpr std::size_t jump_bytes = 5;
@@ -143,7 +143,8 @@ void Image::replace_exit(std::uintptr_t trampoline, void (*gave_up)(void*, int),
   returns_ = true;
 }
 
-// From DT_HASH or DT_GNU_HASH nothing but the number of symbols is needed, and there are few: the strings follow the symbols.
+// From DT_HASH or DT_GNU_HASH nothing but the number of symbols is needed, and there are few: the strings follow the
+// symbols.
 void* Image::symbol(const char* name) const
 {
   const ElfW(Sym)* symbols = nullptr;

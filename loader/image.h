@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A dynamic linker of one's own: the file that a program names as its interpreter, mapped once more at an address of its own,
-// as the kernel does at execve(2).
+// A dynamic linker of one's own: the file that a program names as its interpreter, mapped once more at an address of
+// its own, as the kernel does at execve(2).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class Image
 {
 public:
   // Maps it. Where the code would end the process (its own `_exit`, the only way out it has when it gives up), it calls
-  // `gave_up(argument, status)` instead, which must not return. Throws std::system_error, or std::runtime_error for a file that is
-  // no dynamic linker. Stays mapped.
+  // `gave_up(argument, status)` instead, which must not return. Throws std::system_error, or std::runtime_error for a
+  // file that is no dynamic linker. Stays mapped.
   Image(const std::string& path, void (*gave_up)(void*, int), void* argument);
 
   [[nodiscard]] std::uintptr_t base() const { return base_; }

@@ -40,8 +40,8 @@ bool is_free(const AddressRange& range)
   return true;
 }
 
-// Memory such as the kernel gives a process for its stack: ld.so makes it executable, by PROT_GROWSDOWN of mprotect(2), when an object asks
-// for that (trampolines of nested functions).
+// Memory such as the kernel gives a process for its stack: ld.so makes it executable, by PROT_GROWSDOWN of mprotect(2),
+// when an object asks for that (trampolines of nested functions).
 void make_stack(std::uintptr_t bottom, std::uintptr_t top)
 {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK | MAP_GROWSDOWN | MAP_FIXED;
@@ -49,7 +49,8 @@ void make_stack(std::uintptr_t bottom, std::uintptr_t top)
     throw std::system_error(errno, std::generic_category(), "stack of a rank");
 }
 
-// The initial stack of a process that executes ld.so itself: argc, argv, envp, auxiliary vector (psABI, "Process Initialization").
+// The initial stack of a process that executes ld.so itself: argc, argv, envp, auxiliary vector (psABI, "Process
+// Initialization").
 std::vector<std::uintptr_t> initial_stack(const Image& image, std::span<char* const> options, const LinkerStart& start,
                                           const umw_gate& gate)
 {
@@ -90,8 +91,8 @@ Linker::Failure Linker::load(const LinkerStart& start)
 {
   if (!has_place(start.linked_at)) // ld.so would put it there all the same
     return {fmt::format("a program that is not position-independent (ET_EXEC): expected to lie at {:#x} to {:#x}, got "
-                        "that place taken. A process has room for one of them; umwelt gives such ranks a process "
-                        "(cell) each",
+                        "that place taken. A process has room for one of them; umwelt gives such ranks a worker "
+                        "process each",
                         start.linked_at.begin, start.linked_at.end)};
   try {
     begin(start);
@@ -119,8 +120,8 @@ void Linker::begin(const LinkerStart& start)
                                         words[2].data(), words[3].data(), program.data()};
   const std::vector<std::uintptr_t> initial = initial_stack(*image_, options, start, gate_);
 
-  // The caller goes on using its stack while it waits, and signal handlers interrupt it there. What is left on it of strings
-  // above the program's stack lives as long as the rank: nothing else comes back here.
+  // The caller goes on using its stack while it waits, and signal handlers interrupt it there. What is left on it of
+  // strings above the program's stack lives as long as the rank: nothing else comes back here.
   constexpr std::uintptr_t gap = 128UL * 1024;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   std::size_t text_bytes = 0;
@@ -143,7 +144,7 @@ void Linker::begin(const LinkerStart& start)
   wait_for_handover(gate_.handover);
 }
 
-// In the rank's world, or before there is one.
+// On the rank's side, or before there is one.
 void Linker::gave_up(void* self, int status)
 {
   const Linker& linker = *static_cast<Linker*>(self);

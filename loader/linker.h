@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A rank's own dynamic linker: the program, the shim and all their libraries, once more in the same process, as ld.so would load them
-// into a process of their own (README.md).
+// A rank's own dynamic linker: the program, the shim and all their libraries, once more in the same process, as ld.so
+// would load them into a process of their own (README.md).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ public:
 
   // Whether a program that has to lie there (Program::linked_at; empty: anywhere) can be loaded.
   static bool has_place(const AddressRange& linked_at);
-  // Loads everything, up to where the first initialiser is to run. The program gets the stack of the caller, from some way below the
-  // caller's frame on.
+  // Loads everything, up to where the first initialiser is to run. The program gets the stack of the caller, from some
+  // way below the caller's frame on.
   Failure load(const LinkerStart& start);
   // Lets it go on from there.
   [[noreturn]] void go_on(bool have_fsgsbase);
@@ -61,8 +61,8 @@ private:
   std::int32_t process_ = 0;
 };
 
-// The ELF header of an object that the rank's linker has loaded: at the lowest mapped address, which is l_addr only if the object was
-// linked at 0. Null if the linker does not know the object (any more). Takes no lock.
+// The ELF header of an object that the rank's linker has loaded: at the lowest mapped address, which is l_addr only if
+// the object was linked at 0. Null if the linker does not know the object (any more). Takes no lock.
 const ElfW(Ehdr) * elf_header(const umw_gate& gate, const link_map& object);
 
 inline const ElfW(Phdr) * program_headers(const ElfW(Ehdr) & header)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An OS thread for what the kernel knows of a rank's main thread. ld.so registers its thread control block with the kernel
-// (set_tid_address, robust list, rseq): were it the runtime's thread, the rank's registrations would take the place of the
-// runtime's. So ld.so runs on a thread of its own until the first initialiser of the shim hands over (preload/process/start.c): that
-// thread sleeps for ever then, and the rank goes on from the same place in the runtime's thread. The kernel's id of
-// the sleeping thread remains the rank's main thread's: owner of its mutexes.
+// An OS thread for what the kernel knows of a rank's main thread. ld.so registers its thread control block with the
+// kernel (set_tid_address, robust list, rseq): were it the runtime's thread, the rank's registrations would take the
+// place of the runtime's. So ld.so runs on a thread of its own until the first initialiser of the shim hands over
+// (preload/process/start.c): that thread sleeps for ever then, and the rank goes on from the same place in the
+// runtime's thread. The kernel's id of the sleeping thread remains the rank's main thread's: owner of its mutexes.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@
 namespace umwelt::loader
 {
 
-// Lets a thread with all signals but faults blocked begin at `entry` with that stack pointer; `handover` says how it ends.
-// Throws std::system_error.
+// Lets a thread with all signals but faults blocked begin at `entry` with that stack pointer; `handover` says how it
+// ends. Throws std::system_error.
 void start_parked_thread(std::uintptr_t entry, void* stack, umw_handover& handover);
 
 // Returns when it is no longer loading.
 void wait_for_handover(umw_handover& handover);
 
-// By the thread itself: it has come to an end without handing over, and sleeps from now on. Uses no thread-local storage.
+// By the thread itself: it has come to an end without handing over, and sleeps from now on. Uses no thread-local
+// storage.
 [[noreturn]] void end_parked_thread(umw_handover& handover, umw_loading ending, int status);
 
 // In a signal handler, first of all: a fault of a thread that has not handed over. Returns if it is another's.

@@ -40,14 +40,14 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
   return {};
 }
 
-std::string search_path(const std::string& name, const std::string& path, const std::string& folder,
+std::string search_path(const std::string& name, const std::string& path, const std::string& directory,
                         const std::string& own_programs)
 {
   std::istringstream elements((path.empty() ? "/usr/local/bin:/bin:/usr/bin" : path) +
                               (own_programs.empty() ? "" : ":" + own_programs));
   std::string blocked;
   for (std::string element; std::getline(elements, element, ':');) {
-    const fs::path candidate = fs::path(folder) / (element.empty() ? "." : element) / name;
+    const fs::path candidate = fs::path(directory) / (element.empty() ? "." : element) / name;
     struct stat status {
     };
     if (stat(candidate.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
@@ -118,10 +118,10 @@ void check_kind(const std::string& path, const ElfFile& file)
                        path));
 }
 
-// What the dynamic linker itself says of the program (LD_TRACE_LOADED_OBJECTS, as ldd does): its own search, with all its
-// rules, and missing libraries are named rather than fatal.
+// What the dynamic linker itself says of the program (LD_TRACE_LOADED_OBJECTS, as ldd does): its own search, with all
+// its rules, and missing libraries are named rather than fatal.
 std::string list_libraries(const std::string& path, const ElfFile& file, const std::vector<std::string>& environment,
-                           const std::string& folder)
+                           const std::string& directory)
 {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -130,7 +130,7 @@ std::string list_libraries(const std::string& path, const ElfFile& file, const s
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   std::array<std::string, 2> words = {file.interpreter, path};
   std::array<char*, 3> argv = {words[0].data(), words[1].data(), nullptr};
   std::string trace = "LD_TRACE_LOADED_OBJECTS=1";
@@ -182,8 +182,8 @@ std::vector<Library> parse_list(const std::string& path, const std::string& outp
       result.push_back({name, target});
   }
   if (!missing.empty())
-    refuse(fmt::format("{}: shared libraries not found: {}. Next step: install them, or pass their folder with -x "
-                       "LD_LIBRARY_PATH=FOLDER",
+    refuse(fmt::format("{}: shared libraries not found: {}. Next step: install them, or pass their directory with -x "
+                       "LD_LIBRARY_PATH=DIRECTORY",
                        path, missing));
   return result;
 }
@@ -191,18 +191,18 @@ std::vector<Library> parse_list(const std::string& path, const std::string& outp
 } // namespace
 
 std::string locate_program(const std::string& name, const std::vector<std::string>& environment,
-                           const std::string& folder, const std::string& own_programs)
+                           const std::string& directory, const std::string& own_programs)
 {
   if (name.find('/') == std::string::npos)
-    return search_path(name, variable(environment, "PATH"), folder, own_programs);
-  const std::string path = (fs::path(folder) / name).lexically_normal();
+    return search_path(name, variable(environment, "PATH"), directory, own_programs);
+  const std::string path = (fs::path(directory) / name).lexically_normal();
   struct stat status {
   };
   if (stat(path.c_str(), &status) != 0)
     throw Refusal(Refusal::Kind::not_found, fmt::format("{}: {}. Next step: check the path (looked up from {})", name,
-                                                        std::strerror(errno), folder));
+                                                        std::strerror(errno), directory));
   if (S_ISDIR(status.st_mode))
-    refuse(fmt::format("{}: expected a program, found a folder", name));
+    refuse(fmt::format("{}: expected a program, found a directory", name));
   if (!S_ISREG(status.st_mode))
     refuse(fmt::format("{}: expected a program, found something that is not a regular file", name));
   if (access(path.c_str(), X_OK) != 0)
@@ -212,11 +212,11 @@ std::string locate_program(const std::string& name, const std::vector<std::strin
 }
 
 Program find_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                     const std::string& folder, const std::string& own_programs)
+                     const std::string& directory, const std::string& own_programs)
 {
   Program program;
   program.argv = argv;
-  program.path = locate_program(argv.front(), environment, folder, own_programs);
+  program.path = locate_program(argv.front(), environment, directory, own_programs);
   constexpr int deepest = 5; // scripts of scripts, as Linux allows
   for (int depth = 0; const auto shebang = read_shebang(program.path); ++depth) {
     if (depth == deepest)
@@ -227,7 +227,7 @@ Program find_program(const std::vector<std::string>& argv, const std::vector<std
     words.push_back(depth == 0 ? program.path : program.argv.front());
     words.insert(words.end(), program.argv.begin() + 1, program.argv.end());
     try {
-      program.path = locate_program(shebang->interpreter, environment, folder, own_programs);
+      program.path = locate_program(shebang->interpreter, environment, directory, own_programs);
     } catch (const Refusal& refusal) {
       throw Refusal(refusal.kind(),
                     fmt::format("{}: script whose interpreter cannot be used: {}", argv.front(), refusal.what()));
@@ -246,15 +246,15 @@ Program find_program(const std::vector<std::string>& argv, const std::vector<std
     program.linked_at = file.image;
   program.interpreter = file.interpreter;
   program.path = fs::canonical(program.path);
-  program.libraries = parse_list(program.path, list_libraries(program.path, file, environment, folder));
+  program.libraries = parse_list(program.path, list_libraries(program.path, file, environment, directory));
   return program;
 }
 
 std::vector<Library> libraries_of(const std::string& object, const Program& program,
-                                  const std::vector<std::string>& environment, const std::string& folder)
+                                  const std::vector<std::string>& environment, const std::string& directory)
 {
   try {
-    return parse_list(object, list_libraries(object, inspect(program.path), environment, folder));
+    return parse_list(object, list_libraries(object, inspect(program.path), environment, directory));
   } catch (const Refusal&) {
     return {};
   }

@@ -40,15 +40,16 @@ struct Program {
 
 // The file that execvp(3) would execute under `name`, be it a script; absolute. Arguments as below. Throws Refusal.
 std::string locate_program(const std::string& name, const std::vector<std::string>& environment,
-                           const std::string& folder, const std::string& own_programs = {});
+                           const std::string& directory, const std::string& own_programs = {});
 
 // `argv`: program name or path and its arguments. The name is looked up as execvp(3) does, with the PATH of
-// `environment` ("NAME=value" strings), relative to `folder`, and at last in `own_programs`. Throws Refusal.
+// `environment` ("NAME=value" strings), relative to `directory`, and at last in `own_programs`. Throws Refusal.
 Program find_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                     const std::string& folder, const std::string& own_programs = {});
+                     const std::string& directory, const std::string& own_programs = {});
 
-// What the program's dynamic linker finds for `object`, a shared object that the program might open. Empty if it does not find all of it.
+// What the program's dynamic linker finds for `object`, a shared object that the program might open. Empty if it does
+// not find all of it.
 std::vector<Library> libraries_of(const std::string& object, const Program& program,
-                                  const std::vector<std::string>& environment, const std::string& folder);
+                                  const std::vector<std::string>& environment, const std::string& directory);
 
 } // namespace umwelt::loader

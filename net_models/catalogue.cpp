@@ -10,13 +10,13 @@
 #include <fmt/ranges.h>
 
 #include "net_models/bxi/model.h"
-#include "runtime/base/nearest.h"
 #include "net_models/delay/model.h"
 #include "net_models/flow/model.h"
 #include "net_models/loggp/model.h"
 #include "net_models/node/parameters.h"
 #include "net_models/piecewise/model.h"
 #include "platforms/platform.h"
+#include "runtime/base/nearest.h"
 
 namespace umwelt::net
 {

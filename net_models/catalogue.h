@@ -26,8 +26,8 @@ std::span<const ModelEntry> models();
 // What --node knows: the nodes, whatever the model.
 const ModelEntry& node_entry();
 
-// Parameters are key=value strings ("--nic key=value"); an unknown key or a bad value throws std::invalid_argument whose
-// text names the key, what was expected, what was given and the nearest known key.
+// Parameters are key=value strings ("--nic key=value"); an unknown key or a bad value throws std::invalid_argument
+// whose text names the key, what was expected, what was given and the nearest known key.
 std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& context, const Parameters& parameters);
 
 } // namespace umwelt::net

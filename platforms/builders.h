@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::platform
 {
@@ -24,7 +24,8 @@ std::vector<ParameterInfo> fat_tree_parameters();
 std::vector<ParameterInfo> crossbar_parameters();
 std::vector<ParameterInfo> ethernet_parameters();
 
-// Sockets and bytes of memory of a node, as `object` ("platform bxi") was told. Throws std::invalid_argument for none of them.
+// Sockets and bytes of memory of a node, as `object` ("platform bxi") was told. Throws std::invalid_argument for none
+// of them.
 void check_machine(const std::string& object, std::uint64_t sockets, std::uint64_t memory);
 // No socket is without a core.
 unsigned sockets_of(std::uint64_t sockets, std::uint64_t cores);

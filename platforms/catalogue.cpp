@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runtime/base/nearest.h"
 #include "platforms/builders.h"
 #include "platforms/platform.h"
+#include "runtime/base/nearest.h"
 
 namespace umwelt::platform
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A two-level fat tree of BXI switches: `leaf` nodes per leaf switch, every leaf switch cabled once to each of `spines`
-// spine switches. Routing is D-mod-K (E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on
-// real life fat trees", 2010): the spine is chosen by the destination, so that shift permutations do not collide. SimGrid's fat-tree zone does
-// it; we choose the shape, make each direction of a cable a link of its own, and give the links names.
+// spine switches. Routing is D-mod-K (E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations
+// on real life fat trees", 2010): the spine is chosen by the destination, so that shift permutations do not collide.
+// SimGrid's fat-tree zone does it; we choose the shape, make each direction of a cable a link of its own, and give the
+// links names.
 #include <stdexcept>
 
 #include <fmt/format.h>

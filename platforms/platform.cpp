@@ -11,9 +11,9 @@
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
 
-#include "runtime/base/parameters.h"
 #include "platforms/builders.h"
 #include "platforms/simgrid.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::platform
 {

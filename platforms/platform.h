@@ -86,8 +86,8 @@ struct Request {
   unsigned cores = 0; // cores per node; 0: the platform's own
 };
 
-// Throws std::invalid_argument (object, expected, got, next step) for an unknown name, unreadable or malformed XML, or a
-// bad parameter. Creates the process's SimGrid engine if there is none.
+// Throws std::invalid_argument (object, expected, got, next step) for an unknown name, unreadable or malformed XML, or
+// a bad parameter. Creates the process's SimGrid engine if there is none.
 std::unique_ptr<Platform> make_platform(const Request& request);
 
 struct CatalogueEntry {

@@ -35,13 +35,13 @@ simgrid::s4u::Engine& simgrid_engine()
   if (configured)
     return *engine;
   configured = true;
-  Engine::set_config("surf/precision", 1e-12);   // dates closer than this are one (seconds)
+  Engine::set_config("surf/precision", 1e-12);   // times closer than this are one (seconds)
   Engine::set_config("maxmin/precision", 1e-12); // likewise for amounts of work (bytes)
   Engine::set_config("network/model", std::string("CM02"));
   Engine::set_config("network/crosstraffic", false); // links are full duplex
   Engine::set_config("network/TCP-gamma", 0.0);      // no window: not TCP
-  // CM02 shares a link in inverse proportion to the routes' latencies, as TCP would. Without latencies, which the model adds
-  // itself, the shares are equal, as those of a switch that takes packets in turn.
+  // CM02 shares a link in inverse proportion to the routes' latencies, as TCP would. Without latencies, which the model
+  // adds itself, the shares are equal, as those of a switch that takes packets in turn.
   Engine::set_config("network/latency-factor", 0.0);
   return *engine;
 }

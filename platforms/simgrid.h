@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The process's one SimGrid engine. SimGrid is a singleton: everything that needs it (platforms, the flow model) asks here.
+// The process's one SimGrid engine. SimGrid is a singleton: everything that needs it (platforms, the flow model) asks
+// here.
 #pragma once
 
 #include <functional>
@@ -13,12 +14,12 @@ class Engine;
 namespace umwelt::platform
 {
 
-// Creates the engine at the first call, with our settings: only warnings logged, full-duplex links that do not disturb each
-// other, no TCP window, no correction factors, and a precision below the nanosecond.
+// Creates the engine at the first call, with our settings: only warnings logged, full-duplex links that do not disturb
+// each other, no TCP window, no correction factors, and a precision below the nanosecond.
 simgrid::s4u::Engine& simgrid_engine();
 
-// Destroys the engine with everything in it, if there is one. Only one platform can be loaded at a time: its destructor calls this so
-// that another may follow. Not to be called from inside a SimGrid actor.
+// Destroys the engine with everything in it, if there is one. Only one platform can be loaded at a time: its destructor
+// calls this so that another may follow. Not to be called from inside a SimGrid actor.
 void release_simgrid();
 
 // Runs `attempt` in a child process and returns what went wrong there: the text of an exception, or the first line

@@ -17,8 +17,8 @@
 
 #define UMW_PUBLIC __attribute__((visibility("default")))
 
-/* The rank's gate; null before the shim's constructor has run, and in a process made by fork(): then every wrapper is the
- * replaced function. */
+/* The rank's gate; null before the shim's constructor has run, and in a process made by fork(): then every wrapper is
+ * the replaced function. */
 extern struct umw_gate* umw_gate __attribute__((visibility("hidden")));
 
 /* process/signals.c: handlers that have run in this thread; a call that waits compares before and after */
@@ -37,7 +37,7 @@ static inline void umw_cross(uint32_t op, void* arguments)
 }
 
 /* One client function per service of preload/abi/tables/services.def. */
-#define UMW_SERVICE(result_type, name, kind, note, ...)                                                                      \
+#define UMW_SERVICE(result_type, name, kind, note, ...)                                                                \
   static inline __attribute__((unused)) result_type name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                         \
   {                                                                                                                    \
     struct umw_args_##name arguments = {0, UMW_LIST(UMW_NAME, __VA_ARGS__)};                                           \
@@ -70,21 +70,22 @@ static inline int umw_result(int64_t result)
 int64_t umw_now_ps(const void* caller);
 int64_t umw_cpu_ps(const void* caller);
 
-/* process/start.c: what a library has under this name, also one that was opened later than the program (mpi4py), out of RTLD_NEXT's
- * sight; null if it is not loaded. `library` is how the name of its file begins. */
+/* process/start.c: what a library has under this name, also one that was opened later than the program (mpi4py), out of
+ * RTLD_NEXT's sight; null if it is not loaded. `library` is how the name of its file begins. */
 void* umw_symbol_of(const char* library, const char* name);
 
-/* threads/life.c: runs a function so that pthread_exit and cancellation can unwind its stack; then the result is result()'s */
+/* threads/life.c: runs a function so that pthread_exit and cancellation can unwind its stack; then the result is
+ * result()'s */
 void* umw_run_unwindable(void* (*start)(void*), void* argument, void* (*result)(void));
 void* umw_outlast_threads(void); /* does not return */
 void umw_test_cancel(void);      /* ends the calling thread if it was cancelled: for calls that may wait */
 
-/* threads/waiting.c: waits until another thread of the rank has said umw_changed, or for so long (negative: no limit), unless the gate's count
- * of wakes is no longer `seen`; may return early */
+/* threads/waiting.c: waits until another thread of the rank has said umw_changed, or for so long (negative: no limit),
+ * unless the gate's count of wakes is no longer `seen`; may return early */
 void umw_wait_for_change(uint64_t seen, int64_t duration_ps);
 void umw_changed(void);
 
-/* threads/life.c: id of a thread of the rank in the simulated world; 0: it has ended, -1: there is none */
+/* threads/life.c: id of a thread of the rank on the simulated machine; 0: it has ended, -1: there is none */
 int umw_thread_id(unsigned long thread);
 /* Its name; null: there is none such. */
 #define UMW_THREAD_NAME 16 /* TASK_COMM_LEN of Linux, with the end of the text */
@@ -105,7 +106,8 @@ bool umw_is_child(int pid);
 /* process/signals.c: in a child made by fork(), the kernel gets the handlers of the rank and the mask of the thread */
 void umw_signals_of_child(uint64_t mask);
 
-/* process/signals.c: the calling thread's mask is `sigset` (null: its own) until a handler has run or the wait is over */
+/* process/signals.c: the calling thread's mask is `sigset` (null: its own) until a handler has run or the wait is over
+ */
 void umw_mask_during(const void* sigset);
 void umw_mask_after(void);
 
@@ -137,7 +139,8 @@ void umw_unshare_memory(void);
 struct _IO_FILE;
 struct _IO_FILE* umw_stream_of(int fd, const char* mode);
 
-/* memory/numa.c: answers one of the calls for memory policies, with a negative errno; false: it is none. `a`: its arguments */
+/* memory/numa.c: answers one of the calls for memory policies, with a negative errno; false: it is none. `a`: its
+ * arguments */
 bool umw_memory_policy(long number, const long* a, int* result);
 
 /* files.c */

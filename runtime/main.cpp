@@ -14,20 +14,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "runtime/base/usage_error.h"
 #include "loader/program.h"
 #include "net_models/catalogue.h"
 #include "platforms/platform.h"
+#include "runtime/base/exit_codes.h"
+#include "runtime/base/usage_error.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/coverage.h"
 #include "runtime/cli/doctor.h"
-#include "runtime/base/exit_codes.h"
 #include "runtime/cli/models_command.h"
 #include "runtime/cli/platforms_command.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
 #include "runtime/launch/run.h"
-#include "runtime/world/signals.h"
+#include "runtime/rank_host/signals.h"
 
 namespace
 {
@@ -90,7 +90,7 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
 
 int main(int argc, char** argv)
 {
-  world::Signals::tolerate_stray_traps();
+  rank_host::Signals::tolerate_stray_traps();
   try {
     if (const auto again = launch::restarted())
       launch::run(cli::parse_command(again->arguments).run, launch::unpack(again->findings));

@@ -19,7 +19,8 @@ class BxiFabric
 public:
   BxiFabric(const platform::Platform& platform, const BxiParameters& parameters);
 
-  // A message under way. `head` and `tail` are the dates at which its first and last bit reach the next link, in the end the NIC.
+  // A message under way. `head` and `tail` are the times at which its first and last bit reach the next link, in the
+  // end the NIC.
   struct Passage {
     const platform::Route* route = nullptr;
     std::size_t hop = 0;
@@ -31,7 +32,7 @@ public:
     sim::SimTime start = 0; // entry into the link of `hop`, once booked
   };
 
-  // Books the next link; its entry is passage.start, which may lie after passage.head: then come back at that date.
+  // Books the next link; its entry is passage.start, which may lie after passage.head: then come back at that time.
   void book(Passage& passage);
   // Takes the link that was booked. False: the message was lost on it.
   bool pass(Passage& passage);

@@ -16,8 +16,8 @@ namespace umwelt::net
 namespace
 {
 
-// Queues of a NIC: the four virtual networks, and acknowledgements apart from replies, since the NIC makes them itself and
-// need not send them in order.
+// Queues of a NIC: the four virtual networks, and acknowledgements apart from replies, since the NIC makes them itself
+// and need not send them in order.
 enum QueueIndex : std::uint8_t { requests = 0, responses = 2, acks = 4, queue_count = 6 }; // + 1: service
 
 constexpr std::size_t most_engines = 16;
@@ -57,11 +57,11 @@ struct BxiModel::Flight final : TransferState, sim::Event {
   bool set_aside = false; // until the request before it in its flow is credited
   std::uint32_t retries = 0;
 
-  SimTime command_at = 0; // date from which the NIC can look at the command
+  SimTime command_at = 0; // time from which the NIC can look at the command
   SimTime sent_at = 0;
   SimTime posted = 0; // the last payload byte was handed to the target's PCI
 
-  // For the observer alone: dates that nothing else would keep, and its number of the transfer.
+  // For the observer alone: times that nothing else would keep, and its number of the transfer.
   SimTime read_asked = 0; // the first PCI packet of the payload was asked for, and
   SimTime read_begin = 0; // came
   SimTime left_at = 0;    // the virtual network was free again
@@ -196,8 +196,8 @@ bool BxiModel::keeps_buffer(const Flight& flight) const
   return flight.payload > parameters_.inline_max;
 }
 
-// Short replies are read together with the list entry (reply_time). The host writes short requests itself; what the NIC sends on
-// its own account or a second time it must read.
+// Short replies are read together with the list entry (reply_time). The host writes short requests itself; what the NIC
+// sends on its own account or a second time it must read.
 bool BxiModel::reads_payload(const Flight& flight) const
 {
   if (flight.payload <= parameters_.inline_max)
@@ -346,8 +346,8 @@ void BxiModel::enqueue(Flight& flight)
     prepare(nic, queue);
 }
 
-// Schedules the injection of the first command of a queue. The NIC works ahead: by now it may long have looked at the command
-// and have its payload.
+// Schedules the injection of the first command of a queue. The NIC works ahead: by now it may long have looked at the
+// command and have its payload.
 void BxiModel::prepare(Nic& nic, Queue& queue)
 {
   Flight& flight = *queue.list.first;
@@ -420,8 +420,9 @@ bool BxiModel::acquire_credits(Flight& flight)
     --credit.left;
     return holds = true;
   };
-  // Requests of a flow take their credits in its order: one that has them all may wait at the target for those before it, which
-  // must not wait for what it holds. Across flows, classes are taken in this order by everybody: nobody waits in a circle.
+  // Requests of a flow take their credits in its order: one that has them all may wait at the target for those before
+  // it, which must not wait for what it holds. Across flows, classes are taken in this order by everybody: nobody waits
+  // in a circle.
   if (flight.flow != nullptr && flight.flow_previous != nullptr && !flight.flow_previous->credited) {
     flight.set_aside = true;
     return false;

@@ -8,9 +8,9 @@
 #include "net_models/bxi/fabric.h"
 #include "net_models/bxi/parameters.h"
 #include "net_models/core/host_writes.h"
-#include "runtime/base/pool.h"
 #include "net_models/core/model.h"
 #include "net_models/core/observer.h"
+#include "runtime/base/pool.h"
 
 namespace umwelt::net
 {

@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/base/time.h"
 #include "net_models/core/model.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::net
 {
@@ -99,8 +99,8 @@ struct BxiParameters {
     return header + payload + packets * packet_header;
   }
 
-  // Pages beyond the reach of the NIC's translation cache evict each other and each costs a walk; large buffers are backed by huge
-  // pages after the first few hundred kilobytes, which miss no more.
+  // Pages beyond the reach of the NIC's translation cache evict each other and each costs a walk; large buffers are
+  // backed by huge pages after the first few hundred kilobytes, which miss no more.
   [[nodiscard]] sim::SimTime stall(std::uint64_t bytes) const
   {
     if (bytes <= translation_reach)

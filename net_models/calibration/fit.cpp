@@ -104,8 +104,8 @@ std::string short_text(ParameterKind kind, double value)
   return text_of(kind, kind == ParameterKind::fraction ? std::round(value * 1e6) / 1e6 : rounded);
 }
 
-// A parameter and the variable that is fitted in its place, 1 at the beginning: message times are nearly linear in it, and it
-// takes any value. Times are proportional to it, bandwidths and fractions inversely. Its sign has no meaning.
+// A parameter and the variable that is fitted in its place, 1 at the beginning: message times are nearly linear in it,
+// and it takes any value. Times are proportional to it, bandwidths and fractions inversely. Its sign has no meaning.
 struct Key {
   ParameterInfo info;
   double start = 0;
@@ -344,9 +344,9 @@ private:
     }
   }
 
-  // The rate of a pipeline is that of its slowest stage: a stage that the start values hide has no slope, and one that they
-  // make the slowest by mistake can be fitted in the place of another. So the fit starts from several points, each the best of
-  // many random ones, and leaps of single parameters are tried from where it ends.
+  // The rate of a pipeline is that of its slowest stage: a stage that the start values hide has no slope, and one that
+  // they make the slowest by mistake can be fitted in the place of another. So the fit starts from several points, each
+  // the best of many random ones, and leaps of single parameters are tried from where it ends.
   void find_valley()
   {
     if (free_.empty())
@@ -472,8 +472,8 @@ private:
     return change;
   }
 
-  // From the singular values of the weighted slopes, each column scaled to length 1: (J^T W J)^-1 times the variance of the
-  // residuals. What no residual depends on gets no entry.
+  // From the singular values of the weighted slopes, each column scaled to length 1: (J^T W J)^-1 times the variance of
+  // the residuals. What no residual depends on gets no entry.
   void covariance(const gsl_multifit_nlinear_workspace& workspace)
   {
     const std::size_t n = points_.size();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which parameters make a model agree best with measurements, and how well the measurements determine them.
 //
-// Residuals are ln(model / measured), so that a microsecond and a millisecond, off by the same factor, count the same. Each
-// benchmark has the same weight, whatever the number of its sizes. Outliers count less (Huber's weights, re-estimated a few
-// times): a size that no parameter explains must not bend all others. Continuous parameters (times, bandwidths, fractions)
-// are fitted by Levenberg and Marquardt's method (GSL). Sizes and counts are
-// steps, where the slope says nothing: they are tried one after the other at the sizes that were measured, and the
-// continuous ones fitted again.
+// Residuals are ln(model / measured), so that a microsecond and a millisecond, off by the same factor, count the same.
+// Each benchmark has the same weight, whatever the number of its sizes. Outliers count less (Huber's weights,
+// re-estimated a few times): a size that no parameter explains must not bend all others. Continuous parameters (times,
+// bandwidths, fractions) are fitted by Levenberg and Marquardt's method (GSL). Sizes and counts are steps, where the
+// slope says nothing: they are tried one after the other at the sizes that were measured, and the continuous ones
+// fitted again.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ struct FittedParameter {
   std::string low; // 95 % interval; of a step: the values between which the fit is as good
   std::string high;
   double relative_error = 0; // standard error over value; 0 for steps
-  // weak: the interval reaches more than 25 % away from the value; none: no measurement depends on it, the start value stays.
+  // weak: the interval reaches more than 25 % away from the value; none: no measurement depends on it, the start value
+  // stays.
   enum class Determined { well, weak, none } determined = Determined::well;
 };
 
@@ -66,8 +67,8 @@ struct FitResult {
   bool converged = true;
 };
 
-// Throws std::invalid_argument for a key that the model does not have or that cannot be fitted, and what make_model throws.
-// `tell` is called with a line of text now and then.
+// Throws std::invalid_argument for a key that the model does not have or that cannot be fitted, and what make_model
+// throws. `tell` is called with a line of text now and then.
 FitResult fit(const FitProblem& problem, const std::function<void(const std::string&)>& tell);
 
 // Keys of a model that are fitted if nobody says which; empty for models without such a list.

@@ -193,7 +193,7 @@ Series load_series(const std::string& path, const std::set<std::uint64_t>& ranks
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path, error))
     throw std::invalid_argument(fmt::format("{}: expected a CSV file with measurements, got {}. Check the path.", path,
-                                            file ? "a folder" : std::strerror(errno)));
+                                            file ? "a directory" : std::strerror(errno)));
   return read_series(file, path, ranks);
 }
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "net_models/catalogue.h"
-#include "runtime/base/ring.h"
 #include "runtime/base/parameters.h"
+#include "runtime/base/ring.h"
 
 namespace umwelt::net
 {
@@ -244,9 +244,9 @@ const std::vector<Benchmark>& benchmarks()
   // ack has no step at 65 B, where SEND moves behind the acknowledgement, so it has no SEND events;
   // it is slower than put_waitack by the time of one event, so the target writes one per message;
   // match is slower still by a constant time per message, which its several MEs explain (15 are passed over).
-  // Without measurements, by analogy: put_waitsend is of put_waitack's family, and cheaper to simulate in S4BXI by about what an
-  // acknowledgement costs, so it asks for none; ct is ack with counters in the place of event queues, at both ends; reply
-  // counts round trips.
+  // Without measurements, by analogy: put_waitsend is of put_waitack's family, and cheaper to simulate in S4BXI by
+  // about what an acknowledgement costs, so it asks for none; ct is ack with counters in the place of event queues, at
+  // both ends; reply counts round trips.
   static const std::vector<Benchmark> all{
       {.name = "put_waitack", .send_events = true},
       {.name = "put_nowait", .window = 0, .send_events = true},

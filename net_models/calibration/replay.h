@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The benchmarks behind measurements of a Portals NIC, reduced to what a model sees of them: which transfers start when, which
-// events are written, what the host pays. No Portals engine, no real payload: a replay costs a fraction of a microsecond per
-// message, so that a fit can afford thousands. The same programs for the whole stack: tests/bench/ptlbench.
+// The benchmarks behind measurements of a Portals NIC, reduced to what a model sees of them: which transfers start
+// when, which events are written, what the host pays. No Portals engine, no real payload: a replay costs a fraction of
+// a microsecond per message, so that a fit can afford thousands. The same programs for the whole stack:
+// tests/bench/ptlbench.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 #include <vector>
 
 #include "net_models/core/model.h"
-#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes on their way into the memory of one host. PCI keeps posted writes in order, so they become visible in the order
-// in which they were posted, whatever their dates say.
+// Writes on their way into the memory of one host. PCI keeps posted writes in order, so they become visible in the
+// order in which they were posted, whatever their times say.
 #pragma once
 
+#include "net_models/core/model.h"
 #include "runtime/base/ring.h"
 #include "runtime/base/timeline.h"
-#include "net_models/core/model.h"
 
 namespace umwelt::net
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one interface between what happens (runtime/portals) and when it happens (a folder of net_models each).
+// The one interface between what happens (runtime/portals) and when it happens (a directory of net_models each).
 //
 // The functional engine cuts every Portals operation into transfers, one-way trips of a message from one node's NIC to
-// another's: a Put is a `put` transfer and, if an acknowledgement is asked for, an `ack` transfer back; a Get is a `get`
-// (header only) and a `reply` (payload); an Atomic is an `atomic` and an `ack`; a FetchAtomic or Swap a `fetch_atomic` and
-// a `reply`. A model moves a transfer through its own stages and tells the client at the three moments that change
-// what a program can observe. No Portals rule lives in a model; no duration lives in the functional engine.
+// another's: a Put is a `put` transfer and, if an acknowledgement is asked for, an `ack` transfer back; a Get is a
+// `get` (header only) and a `reply` (payload); an Atomic is an `atomic` and an `ack`; a FetchAtomic or Swap a
+// `fetch_atomic` and a `reply`. A model moves a transfer through its own stages and tells the client at the three
+// moments that change what a program can observe. No Portals rule lives in a model; no duration lives in the functional
+// engine.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +38,10 @@ constexpr bool is_response(TransferKind k)
 class Transfer;
 
 // Who is told about the progress of a transfer. header_arrived() and delivered() come once each and in this order.
-// source_read() comes once, before or AFTER these two: a NIC that resends what was lost keeps the source buffer until the
-// target has acknowledged it, so SEND of a large message is seen only then. The transfer ends, and the client may recycle
-// it, when both delivered() and source_read() have been called; or with failed(), which replaces whatever was still to come.
-// The model no longer touches a transfer once the call that ends it has begun.
+// source_read() comes once, before or AFTER these two: a NIC that resends what was lost keeps the source buffer until
+// the target has acknowledged it, so SEND of a large message is seen only then. The transfer ends, and the client may
+// recycle it, when both delivered() and source_read() have been called; or with failed(), which replaces whatever was
+// still to come. The model no longer touches a transfer once the call that ends it has begun.
 class TransferClient
 {
 public:
@@ -49,8 +50,8 @@ public:
   // The header is at the target NIC and is matched now. The client sets transfer.deposit to the bytes that will be
   // written into the target's memory (0: truncated away, dropped or header only) and transfer.searched.
   virtual void header_arrived(Transfer& transfer) = 0;
-  // The last of transfer.deposit bytes is visible in the target's memory. Here the client writes the target's event and then
-  // starts the ack; the reply to a get or fetch_atomic is started here too.
+  // The last of transfer.deposit bytes is visible in the target's memory. Here the client writes the target's event and
+  // then starts the ack; the reply to a get or fetch_atomic is started here too.
   virtual void delivered(Transfer& transfer) = 0;
   virtual void failed(Transfer& transfer, TransferFailure why) = 0;
 
@@ -116,10 +117,11 @@ public:
 
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  // Hands over a transfer. False: the node's command queue for it is full; nothing was taken, the listener is told when to
-  // try again (only for from_host transfers). The transfer stays alive until delivered() or failed().
+  // Hands over a transfer. False: the node's command queue for it is full; nothing was taken, the listener is told when
+  // to try again (only for from_host transfers). The transfer stays alive until delivered() or failed().
   virtual bool start(Transfer& transfer) = 0;
-  // A place in that queue for a transfer from_host that will be started later, and is then not refused. False: none is free.
+  // A place in that queue for a transfer from_host that will be started later, and is then not refused. False: none is
+  // free.
   virtual bool reserve(Transfer& transfer)
   {
     (void)transfer;
@@ -127,8 +129,8 @@ public:
   }
   // It will not be started.
   virtual void unreserve(Transfer& transfer) { (void)transfer; }
-  // CPU time the host spends to write the command of `transfer` (0 for those not from_host). The host spends it once, before
-  // it calls start().
+  // CPU time the host spends to write the command of `transfer` (0 for those not from_host). The host spends it once,
+  // before it calls start().
   [[nodiscard]] virtual SimTime issue_cost(const Transfer& transfer) const = 0;
   // CPU time the host spends to take one event out of its queue, or to read a counter that has changed.
   [[nodiscard]] virtual SimTime take_cost(WriteKind kind) const
@@ -139,10 +141,11 @@ public:
   // Makes an event or counter update of `node` visible to its host; writes of one node become visible in order.
   virtual void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) = 0;
 
-  // Models that let SimGrid's solver move bytes have completions outside the timeline: while external_pending(), the engine
-  // calls advance_external() before it fires an event of date `limit`. It runs SimGrid until the first completion or
-  // `limit`; a completion becomes an event of the timeline, and the answer is true: look at the timeline again. False: nothing
-  // happens before `limit`. Called on the own stack of the SimGrid actor the engine runs in; events may fire on any stack.
+  // Models that let SimGrid's solver move bytes have completions outside the timeline: while external_pending(), the
+  // engine calls advance_external() before it fires an event of time `limit`. It runs SimGrid until the first
+  // completion or `limit`; a completion becomes an event of the timeline, and the answer is true: look at the timeline
+  // again. False: nothing happens before `limit`. Called on the own stack of the SimGrid actor the engine runs in;
+  // events may fire on any stack.
   [[nodiscard]] virtual bool external_pending() const { return false; }
   [[nodiscard]] virtual bool has_external() const { return false; } // whether it ever has any
   virtual bool advance_external(SimTime limit)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a trace sees of a model: where the time of a transfer goes between the moments its client is told of.
 //
-// The records of a transfer come together when it has arrived, or when a copy of it was lost, and are not sorted by date.
-// A model that has no stages (delay, loggp, piecewise, flow) tells of `message` alone. In an ordinary run nobody
+// The records of a transfer come together when it has arrived, or when a copy of it was lost, and are not sorted by
+// time. A model that has no stages (delay, loggp, piecewise, flow) tells of `message` alone. In an ordinary run nobody
 // listens: then a model pays a test of a pointer per message.
 #pragma once
 
@@ -45,7 +45,7 @@ struct StageRecord {
   std::uint64_t transfer = 0; // what started() answered; 0: belongs to no transfer, and the next two say nothing
   std::uint32_t initiator_process = 0;
   std::uint32_t target_process = 0;
-  std::uint64_t bytes = 0;    // of payload; with headers for `transmit`; 0 where the model does not count them
+  std::uint64_t bytes = 0; // of payload; with headers for `transmit`; 0 where the model does not count them
   sim::SimTime start = 0;
   sim::SimTime end = 0; // not before start
 };

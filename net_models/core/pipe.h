@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One direction of a wire or a bus: something that carries one packet at a time. Users book it first come, first served;
-// there are no flows and no solver, a booking costs a few instructions.
+// One direction of a wire or a bus: something that carries one packet at a time. Users book it first come, first
+// served; there are no flows and no solver, a booking costs a few instructions.
 //
 // Hardware arbitrates packet by packet, so a message of a single packet never waits for the whole of a long message
-// ahead of it: it slips in between two of its packets. That is modelled by two lanes. A short message waits for the shorts before it
-// and for half a packet of the long one in progress (the average residue), and pushes the end of the long lane back by
-// its own duration. Long messages follow each other whole; their last bytes leave at the same date as if their packets
-// were interleaved, only the first of them finishes earlier than it would.
+// ahead of it: it slips in between two of its packets. That is modelled by two lanes. A short message waits for the
+// shorts before it and for half a packet of the long one in progress (the average residue), and pushes the end of the
+// long lane back by its own duration. Long messages follow each other whole; their last bytes leave at the same time as
+// if their packets were interleaved, only the first of them finishes earlier than it would.
 #pragma once
 
 #include <algorithm>

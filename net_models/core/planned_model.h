@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the simple models have in common: the dates of a transfer are known when it starts, command queues are never full,
-// nothing is lost. A derived model only says when (plan) and what the host pays.
+// What the simple models have in common: the times of a transfer are known when it starts, command queues are never
+// full, nothing is lost. A derived model only says when (plan) and what the host pays.
 #pragma once
 
 #include <unordered_map>
 #include <vector>
 
 #include "net_models/core/host_writes.h"
-#include "runtime/base/pool.h"
 #include "net_models/core/model.h"
+#include "runtime/base/pool.h"
 
 namespace umwelt::net
 {
@@ -22,7 +22,7 @@ public:
   void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) final;
 
 protected:
-  // Absolute dates; source_free and header not before now, last_byte not before header.
+  // Absolute times; source_free and header not before now, last_byte not before header.
   struct Plan {
     SimTime source_free = 0;
     SimTime header = 0;
@@ -54,7 +54,7 @@ private:
   ModelContext context_;
   sim::Pool<Flight> flights_;
   std::vector<HostWrites> writes_;                     // per node
-  std::unordered_map<std::uint64_t, SimTime> ordered_; // last header date per pair of processes
+  std::unordered_map<std::uint64_t, SimTime> ordered_; // last header time per pair of processes
 };
 
 } // namespace umwelt::net

@@ -150,8 +150,8 @@ void FlowModel::inject(Flight& flight)
   }
 }
 
-// Events fire on whatever stack the engine is on, maybe a rank's; SimGrid may be entered from its actor's own stack only,
-// which is where the engine calls advance_external().
+// Events fire on whatever stack the engine is on, maybe a rank's; SimGrid may be entered from its actor's own stack
+// only, which is where the engine calls advance_external().
 void FlowModel::begin_waiting()
 {
   const SimTime now = context_.timeline.now();
@@ -161,8 +161,8 @@ void FlowModel::begin_waiting()
     const Transfer& transfer = *flight->transfer;
     simgrid::s4u::CommPtr comm = simgrid::s4u::Comm::sendto_init(context_.platform.node(transfer.source).host,
                                                                  context_.platform.node(transfer.target).host);
-    // SimGrid's links have their full rate: what coding takes of it are bytes here, and a stream that waits for its addresses
-    // keeps its share.
+    // SimGrid's links have their full rate: what coding takes of it are bytes here, and a stream that waits for its
+    // addresses keeps its share.
     const double rate = context_.platform.route(transfer.source, transfer.target).bandwidth;
     const double bytes = static_cast<double>(parameters_.wire_bytes(transfer.payload)) / parameters_.coding +
                          sim::to_seconds(parameters_.stall(transfer.payload)) * rate;

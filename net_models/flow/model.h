@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a message takes on the wire is carried by SimGrid's fluid solver: every link's bandwidth is shared by the flows on it,
-// max-min fair. The solver needs SimGrid's clock to move, so the engine's loop runs inside a SimGrid actor and lets us block
-// there (Model::advance_external). Fixed delays, those of the links included, are timeline events, never flows.
+// What a message takes on the wire is carried by SimGrid's fluid solver: every link's bandwidth is shared by the flows
+// on it, max-min fair. The solver needs SimGrid's clock to move, so the engine's loop runs inside a SimGrid actor and
+// lets us block there (Model::advance_external). Fixed delays, those of the links included, are timeline events, never
+// flows.
 #pragma once
 
 #include <unordered_map>
@@ -10,10 +11,10 @@
 #include <simgrid/s4u/Comm.hpp>
 
 #include "net_models/core/host_writes.h"
-#include "runtime/base/pool.h"
-#include "net_models/flow/parameters.h"
 #include "net_models/core/model.h"
 #include "net_models/core/observer.h"
+#include "net_models/flow/parameters.h"
+#include "runtime/base/pool.h"
 
 namespace umwelt::platform
 {
@@ -76,9 +77,9 @@ private:
   std::vector<SimTime> events_free_; // its event engine, likewise
   SimTime cause_ =
       sim::never; // during delivered(): when the last byte was posted; events and responses follow from there
-  double epoch_;  // SimGrid's clock (seconds) at date 0 of the timeline
-  std::unordered_map<std::uint64_t, SimTime> ordered_; // last header date per pair of processes
-  std::vector<Flight*> waiting_;                       // to begin at the present date
+  double epoch_;  // SimGrid's clock (seconds) at time 0 of the timeline
+  std::unordered_map<std::uint64_t, SimTime> ordered_; // last header time per pair of processes
+  std::vector<Flight*> waiting_;                       // to begin at the present time
   std::vector<simgrid::s4u::CommPtr> running_;         // in SimGrid, and
   std::vector<Flight*> running_flights_;               // whose they are
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The times of a NIC around SimGrid's fluid fabric: those of the bxi model, as far as flow has what they are about. What differs between
-// the two models is the fabric.
+// The times of a NIC around SimGrid's fluid fabric: those of the bxi model, as far as flow has what they are about.
+// What differs between the two models is the fabric.
 #pragma once
 
 #include <algorithm>

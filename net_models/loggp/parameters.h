@@ -6,8 +6,8 @@
 namespace umwelt::net
 {
 
-// A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman: "LogGP: Incorporating Long Messages into the LogP Model" (SPAA 1995).
-// The defaults are L and G of the `bxi` model's 8 B and 1 MiB Puts and its host costs, rounded.
+// A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman: "LogGP: Incorporating Long Messages into the LogP Model" (SPAA
+// 1995). The defaults are L and G of the `bxi` model's 8 B and 1 MiB Puts and its host costs, rounded.
 struct LogGPParameters {
   sim::SimTime L = 800 * sim::nanosecond;
   sim::SimTime o = 175 * sim::nanosecond;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Copies that the cores of a socket make at the same time. Each goes as fast as a core can, until all together want more than the
-// socket's memory gives: then each gets an equal part.
+// Copies that the cores of a socket make at the same time. Each goes as fast as a core can, until all together want
+// more than the socket's memory gives: then each gets an equal part.
 #pragma once
 
 #include <cstdint>

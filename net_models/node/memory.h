@@ -37,8 +37,8 @@ public:
   {
     return socket_of(from) == socket_of(to) ? parameters_.line : parameters_.line_far;
   }
-  // From a write to the moment at which a core that looks at the line all the time sees it: the writer's core takes the line from
-  // the reader's, and the reader's gets it back.
+  // From a write to the moment at which a core that looks at the line all the time sees it: the writer's core takes the
+  // line from the reader's, and the reader's gets it back.
   [[nodiscard]] SimTime seen_after(unsigned writer, unsigned reader) const { return 2 * line(writer, reader); }
   [[nodiscard]] const NodeParameters& parameters() const { return parameters_; }
 

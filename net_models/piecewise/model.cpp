@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Addresses of simulated sockets as they cross the gate, and those of the nodes. IPv4 addresses are ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
- * Node n has 10.0.0.1 + n, and the same 32 bits at the end of a unique local address (RFC 4193) and of a link-local one. */
+ * Addresses of simulated sockets as they cross the gate, and those of the nodes. IPv4 addresses are ::ffff:a.b.c.d (RFC
+ * 4291, 2.5.5.2). Node n has 10.0.0.1 + n, and the same 32 bits at the end of a unique local address (RFC 4193) and of
+ * a link-local one. */
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * In front of every datagram that lies in the pair of sockets behind a simulated UDP socket: where it comes from, or where it is to go
- * (all 0: to the peer of a connected socket). */
+ * In front of every datagram that lies in the pair of sockets behind a simulated UDP socket: where it comes from, or
+ * where it is to go (all 0: to the peer of a connected socket). */
 #pragma once
 
 #include "preload/abi/address.h"

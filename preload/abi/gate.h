@@ -2,8 +2,8 @@
  *
  * The gate: the ABI between a rank's shim and the runtime. Plain C, no dependency, versioned.
  *
- * The runtime fills in one struct umw_gate per rank and hands its address to the shim in the auxiliary vector. A call is an
- * operation number and the address of its argument structure; the result comes back in the structure.
+ * The runtime fills in one struct umw_gate per rank and hands its address to the shim in the auxiliary vector. A call
+ * is an operation number and the address of its argument structure; the result comes back in the structure.
  */
 #pragma once
 
@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 #include "preload/abi/address.h"
-#include "preload/abi/table.h"
 #include "preload/abi/portals4.h"
+#include "preload/abi/table.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define UMW_GATE_VERSION 1u
-#define UMW_GATE_AUXV 0x756d77                                /* a_type of the auxiliary vector, far from Linux' */
-#define UMW_HOST_NAME_MAX 64                                  /* HOST_NAME_MAX of Linux */
+#define UMW_GATE_AUXV 0x756d77 /* a_type of the auxiliary vector, far from Linux' */
+#define UMW_HOST_NAME_MAX 64   /* HOST_NAME_MAX of Linux */
 
 typedef void (*umw_thread_start)(void* argument);
 
@@ -38,12 +38,12 @@ enum umw_op {
   UMW_OP_COUNT
 };
 
-#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                         \
+#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                   \
   struct umw_args_##name {                                                                                             \
     result_type result;                                                                                                \
     UMW_EACH(UMW_FIELD, __VA_ARGS__)                                                                                   \
   };
-#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                           \
   struct umw_args_##name {                                                                                             \
     int unused;                                                                                                        \
     UMW_EACH(UMW_FIELD, __VA_ARGS__)                                                                                   \
@@ -55,7 +55,8 @@ enum umw_op {
 #undef UMW_CALL_VOID
 #undef UMW_SERVICE
 
-/* Ids of threads that are no main threads are from here on, above all that the kernel gives (PID_MAX_LIMIT of Linux). */
+/* Ids of threads that are no main threads are from here on, above all that the kernel gives (PID_MAX_LIMIT of Linux).
+ */
 #define UMW_FIRST_THREAD_ID 5000000
 
 /* Empty polls in a row that the shim usually answers before it crosses: more than an MPI library has event queues. */
@@ -77,7 +78,7 @@ struct umw_clock {
   int64_t realtime_origin_ns; /* CLOCK_REALTIME at simulated time 0 */
   int64_t uptime_origin_ns;   /* CLOCK_MONOTONIC and CLOCK_BOOTTIME at simulated time 0 */
   int64_t cpu_ps;             /* CPU time of the rank up to now_ps */
-  int64_t shown_ps;           /* latest date the program has been shown: it must not see an earlier one */
+  int64_t shown_ps;           /* latest time the program has been shown: it must not see an earlier one */
   uint64_t looks;             /* clock reads by the program: a poll loop with such a read waits for time to pass */
 };
 
@@ -118,18 +119,18 @@ enum umw_publish_how {
   UMW_PUBLISH_IN_JOB = 2 /* only ranks of the same job find it */
 };
 
-/* Runs the rank's own handler for a signal that befell it, in the rank's world. False: it has none, or one that needs the
+/* Runs the rank's own handler for a signal raised for it, on the rank's side. False: it has none, or one that needs the
  * thread's stack, and that is used up. The first three are those of an SA_SIGINFO handler; `mask` is the thread's. */
 typedef bool (*umw_deliver_signal)(int number, void* information, void* context, uint64_t* mask, bool stack_used_up);
 
 /* Runs the handlers of the signals that are due for the running thread. True: one was not installed with SA_RESTART. */
 typedef bool (*umw_deliver_pending)(void* context);
 
-/* Addresses above all that ranks of the process have loaded, not given out yet (loader/high_memory.h). In a cell some of them
- * are of a memory file that the runtime has mapped at the same place. */
+/* Addresses above all that ranks of the process have loaded, not given out yet (loader/high_memory.h). In a worker
+ * process some of them are of a memory file that the runtime has mapped at the same place. */
 struct umw_high_memory {
   uintptr_t next, end;
-  uintptr_t shared_next, shared_end; /* likewise, of this cell's share of the file, */
+  uintptr_t shared_next, shared_end; /* likewise, of this worker process's share of the file, */
   uintptr_t shared_begin;            /* which begins here */
   uintptr_t file_begin;              /* address of the file's first byte */
   int file;                          /* its descriptor */
@@ -148,8 +149,8 @@ enum umw_loading {
   UMW_LINKER_DIED /* of a signal */
 };
 
-/* How the rank comes from the thread in which its dynamic linker begins to the one in which it lives (loader/parked_thread.h):
- * what a function call keeps, as the shim's first initialiser found it. */
+/* How the rank comes from the thread in which its dynamic linker begins to the one in which it lives
+ * (loader/parked_thread.h): what a function call keeps, as the shim's first initialiser found it. */
 struct umw_handover {
   uint32_t state;     /* enum umw_loading; the runtime waits for it to change */
   int32_t status;     /* exit status, signal */
@@ -169,23 +170,28 @@ struct umw_gate {
   uint32_t signal_due; /* a signal waits to be acted upon before the running thread goes on */
   uint64_t blocked;    /* signal mask of the running thread */
   uint32_t running;    /* the program's constructors have run */
-  uint32_t uncut;    /* the running thread is not to be interrupted for the benefit of others, nor to go step by step */
-  uint32_t stays;    /* no other rank of the process may run in the thread's place during this call, unless it waits */
-  uint64_t activity; /* grows whenever something of Portals that the rank can see has changed, but for events: */
+  uint32_t
+      no_preempt; /* the running thread is not to be interrupted for the benefit of others, nor to go step by step */
+  uint32_t no_switch; /* no other rank of the process may run in the thread's place during this call, unless it waits */
+  uint64_t activity;  /* grows whenever something of Portals that the rank can see has changed, but for events: */
   uint64_t queue_news[UMW_QUEUE_SLOTS]; /* grows with those of event queues whose handles leave that remainder */
   uint32_t more_events;                 /* the queue that the running thread last took an event from may have another */
-  uint64_t wakes;       /* grows whenever a thread of the rank releases something another may wait for */
-  uint64_t releases;    /* grows whenever somebody releases something that lies in memory shared with other ranks */
-  uint32_t line_open;   /* by stream, 1 and 2: bit set: what the rank wrote there last has not ended its line (preload/descriptors/files.c) */
-  uint32_t got_on;      /* a thread has got somewhere without a call (runtime/world/slices.h, preload/threads/) */
-  uint32_t alone;       /* no other thread of the rank runs, nor waits for anything but a descriptor */
+  uint64_t wakes;         /* grows whenever a thread of the rank releases something another may wait for */
+  uint64_t releases;      /* grows whenever somebody releases something that lies in memory shared with other ranks */
+  uint32_t line_open;     /* by stream, 1 and 2: bit set: what the rank wrote there last has not ended its line
+                             (preload/descriptors/files.c) */
+  uint32_t made_progress; /* a thread has got somewhere without a call (runtime/rank_host/slices.h, preload/threads/) */
+  uint32_t alone;         /* no other thread of the rank runs, nor waits for anything but a descriptor */
   uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
-  int64_t ahead_ps;     /* in a cell: the thread may compute for so long before it has to wait for the others' dates */
-  uint64_t crossings;   /* calls that have left the rank's world */
+  int64_t ahead_ps;     /* in a worker process: the thread may compute for so long before it has to wait for the others'
+                           times */
+  uint64_t crossings;   /* calls that have left the rank's side */
   uint64_t quick_polls; /* empty polls the shim has answered since the last crossing poll; */
   uint64_t most_quick_polls; /* so many at most */
-  uint64_t poll_state; /* where the running thread stood when it last crossed: its stack and registers, as one number, */
-  uint32_t shows_state; /* 1: if the runtime asks for it; 2: it has been told, the rank still goes round (job/polling.h) */
+  uint64_t
+      poll_state; /* where the running thread stood when it last crossed: its stack and registers, as one number, */
+  uint32_t
+      shows_state; /* 1: if the runtime asks for it; 2: it has been told, the rank still goes round (job/polling.h) */
 
   int32_t rank, ranks; /* of its job */
   uint32_t owner;      /* whose descriptors are its own (descriptor_owners): of all ranks of the run, from 1 on */
@@ -194,23 +200,24 @@ struct umw_gate {
   int32_t core, cores;     /* the core the running thread is on; cores of the node */
   int32_t sockets;         /* of the node, each a NUMA node */
   uint64_t memory;         /* of the node, bytes */
-  int32_t pid, parent_pid; /* of the simulated world */
+  int32_t pid, parent_pid; /* of the simulated machine */
   int32_t tid;             /* of the running thread */
   int32_t kernel_tid;      /* what the C library takes it for: owner of its mutexes */
   char host_name[UMW_HOST_NAME_MAX + 1];
   char job_name[64];   /* PMIx namespace */
   const char* program; /* absolute path of the program as the user would see it */
   const char* argv0;
-  const char* local_peers;        /* ranks of the node, "0,1,2" */
-  const char* node_list;          /* names of the nodes of the job, in order, "bxi0,bxi1" */
-  const char* session_folder;     /* for temporary files of the job on this node; removed after the run */
-  const char* machine_folder;     /* files that nodes of its kind have in common (preload/paths/paths.c) */
-  int32_t app, app_ranks;         /* MPMD: application context, its number of ranks */
-  int32_t universe;               /* ranks of all jobs that there is room for */
-  const char* parent_job;         /* of the rank that has started the job; null: none has */
+  const char* local_peers;       /* ranks of the node, "0,1,2" */
+  const char* node_list;         /* names of the nodes of the job, in order, "bxi0,bxi1" */
+  const char* session_directory; /* for temporary files of the job on this node; removed after the run */
+  const char* machine_directory; /* files that nodes of its kind have in common (preload/paths/paths.c) */
+  int32_t app, app_ranks;        /* MPMD: application context, its number of ranks */
+  int32_t universe;              /* ranks of all jobs that there is room for */
+  const char* parent_job;        /* of the rank that has started the job; null: none has */
   int32_t parent_rank;
   int32_t standard_fds[3];        /* where the rank's descriptors 0, 1 and 2 lead in the shared process */
-  const int32_t* kept_fds;        /* what the program before, which has executed this one, has left open (preload/descriptors/descriptors.h); or null */
+  const int32_t* kept_fds;        /* what the program before, which has executed this one, has left open
+                                     (preload/descriptors/descriptors.h); or null */
   uint64_t kept_ignored;          /* signals that it ignored */
   int32_t pmi_fd;                 /* the descriptor the environment calls PMI_FD; -1: none */
   uint64_t pmi_inode, pmi_device; /* by which its copies are recognised */

@@ -48,14 +48,14 @@ enum ptl_retvals {
 /* ---- Base types (3.4) ---- */
 
 typedef uint64_t ptl_size_t;
-typedef uint32_t ptl_pt_index_t;      /* index into the portal table */
+typedef uint32_t ptl_pt_index_t; /* index into the portal table */
 typedef uint64_t ptl_match_bits_t;
-typedef uint64_t ptl_hdr_data_t;      /* 64 bits of out-of-band data */
-typedef unsigned int ptl_time_t;      /* milliseconds */
+typedef uint64_t ptl_hdr_data_t; /* 64 bits of out-of-band data */
+typedef unsigned int ptl_time_t; /* milliseconds */
 typedef unsigned int ptl_interface_t;
-typedef uint32_t ptl_nid_t;           /* node of a physical address */
-typedef uint32_t ptl_pid_t;           /* process of a physical address */
-typedef uint32_t ptl_rank_t;          /* logical address */
+typedef uint32_t ptl_nid_t;  /* node of a physical address */
+typedef uint32_t ptl_pid_t;  /* process of a physical address */
+typedef uint32_t ptl_rank_t; /* logical address */
 typedef uint32_t ptl_uid_t;
 
 typedef uint32_t ptl_handle_any_t;
@@ -143,7 +143,7 @@ typedef unsigned char ptl_ni_fail_t;
 #define PTL_COHERENT_ATOMICS (1 << 2)         /* atomics are coherent with those of the processor */
 
 typedef struct {
-  int max_entries;                  /* LEs and MEs */
+  int max_entries; /* LEs and MEs */
   int max_unexpected_headers;
   int max_mds;
   int max_cts;
@@ -243,11 +243,11 @@ typedef unsigned char ptl_search_op_t;
 #define PTL_SEARCH_DELETE 1 /* and remove them */
 
 /* Options of both kinds of entry. */
-#define PTL_ME_OP_PUT (1 << 1)                /* takes puts (and, with OP_GET, fetching atomics) */
-#define PTL_ME_OP_GET (1 << 2)                /* takes gets */
-#define PTL_ME_USE_ONCE (1 << 3)              /* unlinks after the first message */
+#define PTL_ME_OP_PUT (1 << 1)                 /* takes puts (and, with OP_GET, fetching atomics) */
+#define PTL_ME_OP_GET (1 << 2)                 /* takes gets */
+#define PTL_ME_USE_ONCE (1 << 3)               /* unlinks after the first message */
 #define PTL_ME_UNEXPECTED_HDR_DISABLE (1 << 4) /* overflow list: leave no unexpected header */
-#define PTL_ME_IS_ACCESSIBLE (1 << 5)         /* all of the memory is mapped */
+#define PTL_ME_IS_ACCESSIBLE (1 << 5)          /* all of the memory is mapped */
 #define PTL_ME_EVENT_LINK_DISABLE (1 << 6)
 #define PTL_ME_EVENT_COMM_DISABLE (1 << 7)
 #define PTL_ME_EVENT_FLOWCTRL_DISABLE (1 << 8)
@@ -297,10 +297,10 @@ typedef struct {
   ptl_handle_ct_t ct_handle; /* PTL_CT_NONE: no counting */
   ptl_uid_t uid;             /* who may use it; PTL_UID_ANY */
   unsigned int options;
-  ptl_process_t match_id;    /* who matches; PTL_RANK_ANY, PTL_NID_ANY, PTL_PID_ANY */
+  ptl_process_t match_id; /* who matches; PTL_RANK_ANY, PTL_NID_ANY, PTL_PID_ANY */
   ptl_match_bits_t match_bits;
   ptl_match_bits_t ignore_bits;
-  ptl_size_t min_free;       /* with MANAGE_LOCAL: unlinks when less is left; 0: never */
+  ptl_size_t min_free; /* with MANAGE_LOCAL: unlinks when less is left; 0: never */
 } ptl_me_t;
 
 /* Appends an entry to a list of a non-matching interface. On the priority list it first takes matching unexpected
@@ -339,17 +339,17 @@ typedef unsigned char ptl_event_kind_t;
 #define PTL_EVENT_PT_DISABLED 11 /* flow control disabled the portal table entry */
 #define PTL_EVENT_LINK 12
 #define PTL_EVENT_AUTO_UNLINK 13
-#define PTL_EVENT_AUTO_FREE 14   /* no unexpected header refers to the overflow entry any more */
+#define PTL_EVENT_AUTO_FREE 14 /* no unexpected header refers to the overflow entry any more */
 #define PTL_EVENT_SEARCH 15
 
 typedef struct {
-  void* start;                   /* where the data is */
+  void* start; /* where the data is */
   void* user_ptr;
   ptl_hdr_data_t hdr_data;
   ptl_match_bits_t match_bits;
-  ptl_size_t rlength;            /* requested */
-  ptl_size_t mlength;            /* moved */
-  ptl_size_t remote_offset;      /* target: as requested; initiator: as used by the target */
+  ptl_size_t rlength;       /* requested */
+  ptl_size_t mlength;       /* moved */
+  ptl_size_t remote_offset; /* target: as requested; initiator: as used by the target */
   ptl_process_t initiator;
   ptl_uid_t uid;
   ptl_pt_index_t pt_index;

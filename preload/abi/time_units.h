@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From the units of programs (seconds, and nano- or microseconds) to those of the simulation, which counts 64-bit picoseconds: 106
- * days. What does not fit, in either direction, is the last value that does, and UMW_PS_NEVER, the largest, is a date that does not
- * come: who waits until then waits without a limit. For the shim and the runtime. */
+ * From the units of programs (seconds, and nano- or microseconds) to those of the simulation, which counts 64-bit
+ * picoseconds: 106 days. What does not fit, in either direction, is the last value that does, and UMW_PS_NEVER, the
+ * largest, is a time that does not come: who waits until then waits without a limit. For the shim and the runtime. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ extern "C" {
 
 #define UMW_PS_PER_SECOND INT64_C(1000000000000)
 #define UMW_PS_NEVER INT64_MAX
-/* Nothing happens later, so that what is reckoned from dates does not overflow: 93 days. */
+/* Nothing happens later, so that what is reckoned from times does not overflow: 93 days. */
 #define UMW_LAST_DATE_PS (INT64_MAX / 8 * 7)
 
 static inline int64_t umw_ps_sum(int64_t a, int64_t b)
@@ -64,23 +64,23 @@ static inline struct timespec umw_timespec_of(int64_t ps)
   return t;
 }
 
-/* What a date or a duration may look like for the kernel (timespec64_valid of Linux' include/linux/time64.h). */
+/* What a time or a duration may look like for the kernel (timespec64_valid of Linux' include/linux/time64.h). */
 static inline bool umw_is_time(const struct timespec* t)
 {
   return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
 }
 
-/* A date of the simulation; `duration` is not negative. */
-static inline int64_t umw_date_after(int64_t now, int64_t duration)
+/* A time of the simulation; `duration` is not negative. */
+static inline int64_t umw_time_after(int64_t now, int64_t duration)
 {
-  const int64_t date = umw_ps_sum(now, duration);
-  return date <= UMW_LAST_DATE_PS ? date : UMW_PS_NEVER;
+  const int64_t abstime = umw_ps_sum(now, duration);
+  return abstime <= UMW_LAST_DATE_PS ? abstime : UMW_PS_NEVER;
 }
 
 /* Of a time-out (UMW_PS_NEVER: without a limit) that began at `begin`; not below 0. */
 static inline int64_t umw_ps_left(int64_t begin, int64_t duration, int64_t now)
 {
-  const int64_t end = umw_date_after(begin, duration);
+  const int64_t end = umw_time_after(begin, duration);
   return end == UMW_PS_NEVER ? UMW_PS_NEVER : end > now ? end - now : 0;
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a process of a wrapper (a script around the program, or a tool like env) asks Umwelt before it executes something.
+ * What a process of a wrapper (a script around the program, or a tool like env) asks Umwelt before it executes
+ * something.
  *
- * It connects to the abstract socket that UMWELT_WRAPPER names and sends a umw_wrapper_head, with its open descriptors among 0, 1, 2
- * as SCM_RIGHTS, then `bytes` bytes of strings, each ended by a NUL: the file to be executed, PATH, the working directory, `arguments`
- * arguments, and the environment for the rest. The answer is one byte: native, and the process executes the file as if nothing had been;
- * refused, and that fails with EPERM; or taken: it is a rank's program. Then the process stands in for the rank and ends as that does:
- * with the status that comes next, as wait(2) reports it.
+ * It connects to the abstract socket that UMWELT_WRAPPER names and sends a umw_wrapper_head, with its open descriptors
+ * among 0, 1, 2 as SCM_RIGHTS, then `bytes` bytes of strings, each ended by a NUL: the file to be executed, PATH, the
+ * working directory, `arguments` arguments, and the environment for the rest. The answer is one byte: native, and the
+ * process executes the file as if nothing had been; refused, and that fails with EPERM; or taken: it is a rank's
+ * program. Then the process stands in for the rank and ends as that does: with the status that comes next, as wait(2)
+ * reports it.
  */
 #pragma once
 

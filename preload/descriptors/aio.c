@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Asynchronous I/O, aio(7). The C library does it in threads of its own, which would be outside of the simulation. What never waits (a
- * file, of which the simulation does not know how long it takes) is done at once; for everything else the descriptor gets a
- * simulated thread while there are requests for it, which does them one after another, those of higher priority first, as the C
- * library's does. Results are kept in the control block where the C library keeps them. */
+ * Asynchronous I/O, aio(7). The C library does it in threads of its own, which would be outside of the simulation. What
+ * never waits (a file, of which the simulation does not know how long it takes) is done at once; for everything else
+ * the descriptor gets a simulated thread while there are requests for it, which does them one after another, those of
+ * higher priority first, as the C library's does. Results are kept in the control block where the C library keeps them.
+ */
 #define _LARGEFILE64_SOURCE
 #include "preload/threads/notify.h"
 
@@ -136,7 +137,8 @@ static bool syncs(const struct request* request)
   return request->operation == op_sync || request->operation == op_data_sync;
 }
 
-/* Behind the one that is being done, and all of its priority or a higher one; a sync behind all there are, and before all that come. */
+/* Behind the one that is being done, and all of its priority or a higher one; a sync behind all there are, and before
+ * all that come. */
 static void append(struct descriptor* descriptor, struct request* request)
 {
   struct request** link = &descriptor->first;

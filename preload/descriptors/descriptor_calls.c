@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Calls that take a descriptor, made from preload/abi/tables/descriptors.def; what does not fit into its rows follows below.
+ * Calls that take a descriptor, made from preload/abi/tables/descriptors.def; what does not fit into its rows follows
+ * below.
  */
 #include "preload/shim.h"
 

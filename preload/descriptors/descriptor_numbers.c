@@ -146,13 +146,13 @@ void umw_number_restore(int number, int own)
 static void board_up(int own)
 {
   const int error = errno;
-  umw_gate->uncut = 1; /* another rank of the process would take for nobody's what is open for a moment */
+  umw_gate->no_preempt = 1; /* another rank of the process would take for nobody's what is open for a moment */
   const int nothing = UMW_REAL(open)("/", O_PATH | O_CLOEXEC);
   if (nothing >= 0 && nothing != own) {
     UMW_REAL(dup3)(nothing, own, O_CLOEXEC);
     UMW_REAL(close)(nothing);
   }
-  umw_gate->uncut = 0;
+  umw_gate->no_preempt = 0;
   errno = error;
 }
 
@@ -237,7 +237,7 @@ int umw_number_copy(int from, int number, int flags)
 void umw_number_closing(int own)
 {
   if (is_home(own))
-    umw_gate->uncut = 1;
+    umw_gate->no_preempt = 1;
 }
 
 void umw_number_closed(int own)
@@ -265,7 +265,7 @@ void umw_number_reopened(int own)
   if (in_table(own) && backs[own] != 0)
     keep_flag(umw_number(own), own, closes_on_exec(own));
   if (is_home(own))
-    umw_gate->uncut = 0;
+    umw_gate->no_preempt = 0;
 }
 
 bool umw_number_flags(int number, int* flags)
@@ -284,7 +284,7 @@ bool umw_number_set_flags(int number, int flags)
   return true;
 }
 
-/* --- children -------------------------------------------------------------------------------------------------------------------------- */
+/* --- children ----------------------------------------------------------------------------------------------------- */
 
 static bool is_moved(int number)
 {
@@ -435,7 +435,8 @@ static int add_wanted(posix_spawn_file_actions_t* actions, const posix_spawn_fil
   return error;
 }
 
-/* The child does all of it to a table of its own: the process's is what other ranks and the runtime's threads go on with. */
+/* The child does all of it to a table of its own: the process's is what other ranks and the runtime's threads go on
+ * with. */
 int umw_numbers_of_spawned(posix_spawn_file_actions_t* actions, const posix_spawn_file_actions_t* wanted)
 {
   int error = close_others(actions);

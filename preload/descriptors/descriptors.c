@@ -351,8 +351,8 @@ bool umw_has_children(void)
   return child_count > 0;
 }
 
-/* With a child the other end of a pipe may be its: as much real time goes by as it needs, but if it is another rank's after all, that
- * must get on, too: after a second others run every 10 ms. False: it is their turn. */
+/* With a child the other end of a pipe may be its: as much real time goes by as it needs, but if it is another rank's
+ * after all, that must get on, too: after a second others run every 10 ms. False: it is their turn. */
 static bool wait_for_child(struct pollfd* descriptor, int* rounds)
 {
   umw_yield(0);
@@ -366,12 +366,13 @@ int umw_await(int fd, short events, int64_t deadline)
 {
   const unsigned final = umw_interruptions.final;
   struct pollfd descriptor = {fd, events, 0};
-  int patience = 0;
+  int child_checks = 0;
   for (;;) {
     const uint64_t seen = umw_gate->wakes; /* from before the look, see threads/waiting.h */
     umw_test_cancel();
     umw_look_at(fd);
-    const bool with_child = umw_has_children(); /* from before the look: what the last one did at its end is seen then */
+    const bool with_child =
+        umw_has_children(); /* from before the look: what the last one did at its end is seen then */
     const int found = UMW_REAL(poll)(&descriptor, 1, 0);
     if (found > 0 || (found < 0 && errno != EINTR)) /* EINTR: Umwelt's own signals */
       return 1;
@@ -381,7 +382,7 @@ int umw_await(int fd, short events, int64_t deadline)
       if (left <= 0)
         return 0;
     }
-    if (with_child && wait_for_child(&descriptor, &patience))
+    if (with_child && wait_for_child(&descriptor, &child_checks))
       continue;
     ++umw_descriptor_waiters;
     umw_descriptor_wait(seen, left);
@@ -419,7 +420,7 @@ static bool may_block(int fd)
     return false;
   if (kind_of(fd) != waits && kind_of(fd) != local_socket)
     return false;
-  umw_clock_settle(0); /* those at earlier dates come first */
+  umw_clock_settle(0); /* those at earlier times come first */
   return !(UMW_REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK);
 }
 
@@ -452,13 +453,14 @@ void umw_descriptor_written(int fd)
 {
   const bool may_wait = fd >= 0 && (kind_of(fd) == waits || kind_of(fd) == local_socket);
   if (may_wait)
-    umw_gate->got_on = 1;
+    umw_gate->made_progress = 1;
   wake(may_wait);
 }
 
-/* --- FIFOs ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- FIFOs -------------------------------------------------------------------------------------------------------- */
 
-/* Whether a FIFO that is open for reading has a writer, or had one since: tee(2) finds an end of file if not, and takes nothing. */
+/* Whether a FIFO that is open for reading has a writer, or had one since: tee(2) finds an end of file if not, and takes
+ * nothing. */
 static bool has_writer(int fd, const int scratch[2])
 {
   struct pollfd descriptor = {fd, POLLIN, 0};
@@ -487,14 +489,14 @@ static int wait_for_writer(int fd)
   return waited;
 }
 
-int umw_open_fifo(int folder, const char* path, int flags)
+int umw_open_fifo(int directory, const char* path, int flags)
 {
   struct stat status;
   const int mode = flags & O_ACCMODE;
   if (!umw_gate || flags & (O_NONBLOCK | O_PATH) || mode == O_RDWR || umw_has_children())
     return -2;
   const int error = errno;
-  const bool is_fifo = UMW_REAL(fstatat)(folder, path, &status, 0) == 0 && S_ISFIFO(status.st_mode);
+  const bool is_fifo = UMW_REAL(fstatat)(directory, path, &status, 0) == 0 && S_ISFIFO(status.st_mode);
   errno = error;
   if (!is_fifo)
     return -2;
@@ -502,7 +504,7 @@ int umw_open_fifo(int folder, const char* path, int flags)
   umw_clock_settle(0);
   for (;;) {
     const uint64_t seen = umw_gate->wakes;
-    fd = UMW_REAL(openat)(folder, path, flags | O_NONBLOCK);
+    fd = UMW_REAL(openat)(directory, path, flags | O_NONBLOCK);
     if (fd >= 0 || errno != ENXIO) /* nobody reads */
       break;
     if (umw_await_change(seen, -1) <= 0)

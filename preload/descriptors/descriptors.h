@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the shim knows of the rank's descriptors, by the process's number: which are simulated sockets (sockets.c), and on which a call may have to wait for
- * another thread or rank (pipes, sockets of the node, eventfds). Such a wait is simulated: a call never blocks in the kernel, which would
- * stop everything. Descriptors 0, 1 and 2 lead out of the simulation: a wait there is real. As long as the rank has a child it may be the child's
- * end, and real time goes by, too. */
+ * What the shim knows of the rank's descriptors, by the process's number: which are simulated sockets (sockets.c), and
+ * on which a call may have to wait for another thread or rank (pipes, sockets of the node, eventfds). Such a wait is
+ * simulated: a call never blocks in the kernel, which would stop everything. Descriptors 0, 1 and 2 lead out of the
+ * simulation: a wait there is real. As long as the rank has a child it may be the child's end, and real time goes by,
+ * too. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +27,7 @@ struct umw_socket {
   bool connecting;  /* connect() was called */
   bool connected;   /* ... and is known to have succeeded, or it came from accept() */
   bool listening;
-  bool at_end; /* the program has been told that nothing more will come */
+  bool at_end;                           /* the program has been told that nothing more will come */
   int send_buffer;                       /* to be set once the connection stands; 0: it is */
   int64_t receive_timeout, send_timeout; /* ps; 0: none */
   int tcp_options[UMW_TCP_OPTIONS];      /* remembered only */
@@ -50,22 +51,25 @@ void umw_note_closing(int fd);
 void umw_note_reopened(int fd);
 /* The C library has closed it. */
 void umw_note_closed(int fd);
-/* The rank's 0, 1 and 2 are what it begins with, or, as others, what the program that has executed this one has left to it. */
+/* The rank's 0, 1 and 2 are what it begins with, or, as others, what the program that has executed this one has left to
+ * it. */
 void umw_note_standard(void);
-/* At execve(2): closes what is to be closed then (FD_CLOEXEC, and simulated sockets), and returns the others: the program's number and the
- * process's of each, -1 for what is not open of 0, 1 and 2; -1 behind them. Null: there is no memory. */
+/* At execve(2): closes what is to be closed then (FD_CLOEXEC, and simulated sockets), and returns the others: the
+ * program's number and the process's of each, -1 for what is not open of 0, 1 and 2; -1 behind them. Null: there is no
+ * memory. */
 int32_t* umw_descriptors_to_keep(void);
 /* Whether the rank may have `more` descriptors; EMFILE. Asked before they are made. */
 bool umw_may_open(int more);
-/* `expression` makes a descriptor and notes it: another rank of the process that ran in between would take it for nobody's. It must neither
- * wait nor allocate: who is not interrupted would wait for ever for another thread that has the heap. */
+/* `expression` makes a descriptor and notes it: another rank of the process that ran in between would take it for
+ * nobody's. It must neither wait nor allocate: who is not interrupted would wait for ever for another thread that has
+ * the heap. */
 #define UMW_UNINTERRUPTED(expression)                                                                                  \
   ({                                                                                                                   \
     if (umw_gate)                                                                                                      \
-      umw_gate->uncut = 1;                                                                                             \
+      umw_gate->no_preempt = 1;                                                                                        \
     const __auto_type umw_result_ = (expression);                                                                      \
     if (umw_gate)                                                                                                      \
-      umw_gate->uncut = 0;                                                                                             \
+      umw_gate->no_preempt = 0;                                                                                        \
     umw_result_;                                                                                                       \
   })
 /* epoll(7) `epfd` looks at `fd`, too. */
@@ -85,10 +89,11 @@ int umw_close(int fd);
 void umw_note_child(int pid);
 bool umw_has_children(void);
 
-/* Waits until poll(2) finds one of `events` (or an error) on `fd`; `deadline`: ps, negative: none. 1: it does, 0: time-out, -1: EINTR. */
+/* Waits until poll(2) finds one of `events` (or an error) on `fd`; `deadline`: ps, negative: none. 1: it does, 0:
+ * time-out, -1: EINTR. */
 int umw_await(int fd, short events, int64_t deadline);
-/* Waits until another thread or rank of the node has done something with a descriptor since the gate's count of wakes was `seen`. Results as
- * above; 1 may come too early. */
+/* Waits until another thread or rank of the node has done something with a descriptor since the gate's count of wakes
+ * was `seen`. Results as above; 1 may come too early. */
 int umw_await_change(uint64_t seen, int64_t deadline);
 /* Before a call on a descriptor that is no simulated socket: waits until it does not block. False: EINTR. */
 bool umw_ready_to_read(int fd);
@@ -101,5 +106,5 @@ bool umw_may_wait(int fd);
 /* It is a socket that the kernel serves. */
 bool umw_is_local_socket(int fd);
 /* open(2) of a FIFO, which waits for the other end; -2: `path` is none, or the call does not wait. */
-int umw_open_fifo(int folder, const char* path, int flags);
+int umw_open_fifo(int directory, const char* path, int flags);
 #pragma GCC visibility pop

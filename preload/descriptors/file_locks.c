@@ -12,8 +12,8 @@
 
 enum { most_known = umw_most_numbers };
 
-/* Descriptors of one open file description form a ring, in which each knows the next; and the number the runtime knows it by, once it was
- * locked. Both are 0 for one that is alone and has none, so that only pages in use are touched. */
+/* Descriptors of one open file description form a ring, in which each knows the next; and the number the runtime knows
+ * it by, once it was locked. Both are 0 for one that is alone and has none, so that only pages in use are touched. */
 static int next_xor[most_known];
 static uint32_t description[most_known];
 static uint32_t last_description;
@@ -136,7 +136,7 @@ static int request(const struct stat* file, bool as_a_whole, uint32_t of, int mo
   return umw_result(result);
 }
 
-/* --- fcntl ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- fcntl -------------------------------------------------------------------------------------------------------- */
 
 bool umw_is_lock_command(int command)
 {
@@ -261,7 +261,7 @@ UMW_PUBLIC int lockf64(int fd, int command, off64_t size)
   return umw_gate ? lockf(fd, command, size) : UMW_REAL(lockf64)(fd, command, size);
 }
 
-/* --- flock ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- flock -------------------------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int flock(int fd, int operation)
 {

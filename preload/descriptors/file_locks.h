@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Locks of files: fcntl(2), lockf(3), flock(2). Who has which is kept by the runtime (runtime/job/file_locks.h), since the kernel takes all
- * ranks of a process for one; here is which file and which open file description a descriptor leads to. */
+ * Locks of files: fcntl(2), lockf(3), flock(2). Who has which is kept by the runtime (runtime/job/file_locks.h), since
+ * the kernel takes all ranks of a process for one; here is which file and which open file description a descriptor
+ * leads to. */
 #pragma once
 
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Calls on descriptors that do something of their own; those that only need the process's number are in descriptor_calls.c. The C
- * library's standard streams are led once to where the rank's 0, 1 and 2 are (descriptor_numbers.h).
+ * Calls on descriptors that do something of their own; those that only need the process's number are in
+ * descriptor_calls.c. The C library's standard streams are led once to where the rank's 0, 1 and 2 are
+ * (descriptor_numbers.h).
  */
 #include "preload/shim.h"
 
@@ -19,13 +20,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "preload/abi/datagram.h"
 #include "preload/descriptors/descriptors.h"
 #include "preload/descriptors/file_locks.h"
-#include "preload/abi/datagram.h"
-#include "preload/sockets/local_sockets.h"
 #include "preload/memory/shm_room.h"
-#include "preload/sockets/sockets.h"
 #include "preload/process/spawn.h"
+#include "preload/sockets/local_sockets.h"
+#include "preload/sockets/sockets.h"
 
 _Noreturn void __chk_fail(void);
 
@@ -90,8 +91,8 @@ static ssize_t written(int fd, ssize_t result)
   return result;
 }
 
-/* Before and after something is printed: other ranks may print before the line ends (job/output_relay.h). Streams of the C library
- * print whole lines. */
+/* Before and after something is printed: other ranks may print before the line ends (job/output_relay.h). Streams of
+ * the C library print whole lines. */
 static bool prints(int fd, int own)
 {
   return umw_gate && (fd == 1 || fd == 2) && own == umw_gate->standard_fds[fd];
@@ -235,7 +236,7 @@ UMW_PUBLIC int dup3(int from, int to, int flags)
   return replace(from, to, flags);
 }
 
-/* --- fcntl, ioctl; what makes descriptors on which calls may wait ------------------------------------------------------------------- */
+/* --- fcntl, ioctl; what makes descriptors on which calls may wait ------------------------------------------------- */
 
 static int control(int number, int command, void* argument)
 {
@@ -357,11 +358,11 @@ UMW_PUBLIC int fclose(FILE* stream)
   return result;
 }
 
-UMW_PUBLIC int closedir(DIR* folder)
+UMW_PUBLIC int closedir(DIR* directory)
 {
-  const int fd = umw_gate && folder ? UMW_REAL(dirfd)(folder) : -1;
+  const int fd = umw_gate && directory ? UMW_REAL(dirfd)(directory) : -1;
   umw_note_closing(fd);
-  const int result = UMW_REAL(closedir)(folder);
+  const int result = UMW_REAL(closedir)(directory);
   const int error = errno;
   umw_note_closed(fd);
   errno = error;
@@ -391,9 +392,9 @@ UMW_PUBLIC int fileno_unlocked(FILE* stream)
   return umw_number(UMW_REAL(fileno_unlocked)(stream));
 }
 
-UMW_PUBLIC int dirfd(DIR* folder)
+UMW_PUBLIC int dirfd(DIR* directory)
 {
-  return umw_number(UMW_REAL(dirfd)(folder));
+  return umw_number(UMW_REAL(dirfd)(directory));
 }
 
 UMW_PUBLIC int vdprintf(int fd, const char* restrict format, va_list arguments)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Message queues of POSIX, mq_overview(7): those of the simulated node (runtime/sysv/posix_queues.h), and gone with the run. The
- * descriptor is an eventfd that can be read as long as there are messages. */
+ * Message queues of POSIX, mq_overview(7): those of the simulated node (runtime/sysv/posix_queues.h), and gone with the
+ * run. The descriptor is an eventfd that can be read as long as there are messages. */
 #include "preload/threads/notify.h"
 
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "preload/descriptors/descriptors.h"
 #include "preload/abi/time_units.h"
+#include "preload/descriptors/descriptors.h"
 
 struct queue {
   int fd, number; /* fd: the process's */
@@ -65,7 +65,8 @@ static mqd_t open_queue(const char* name, int flags, mode_t mode, const struct m
   const int64_t shape[2] = {attributes ? attributes->mq_maxmsg : 0, attributes ? attributes->mq_msgsize : 0};
   const mode_t mask = umask(0);
   umask(mask);
-  *queue = (struct queue){own, umw_queue_open(name, flags, (int)(mode & ~mask), attributes ? shape : NULL, own), queues};
+  *queue =
+      (struct queue){own, umw_queue_open(name, flags, (int)(mode & ~mask), attributes ? shape : NULL, own), queues};
   if (queue->number < 0) {
     const int error = -queue->number;
     free(queue);
@@ -138,39 +139,39 @@ UMW_PUBLIC int mq_getattr(mqd_t fd, struct mq_attr* attributes)
 }
 
 /* Negative: no limit. */
-static int64_t time_left(const struct timespec* date)
+static int64_t time_left(const struct timespec* abstime)
 {
   struct timespec now;
-  if (!date)
+  if (!abstime)
     return -1;
   clock_gettime(CLOCK_REALTIME, &now);
-  const int64_t left = umw_ps_between(&now, date);
+  const int64_t left = umw_ps_between(&now, abstime);
   return left > 0 ? left : 0;
 }
 
-/* `date` null: no limit. */
-static int send_until(mqd_t fd, const char* text, size_t size, unsigned priority, const struct timespec* date)
+/* `abstime` null: no limit. */
+static int send_until(mqd_t fd, const char* text, size_t size, unsigned priority, const struct timespec* abstime)
 {
-  if (date && !umw_is_time(date)) /* also where it need not wait */
+  if (abstime && !umw_is_time(abstime)) /* also where it need not wait */
     return failed(EINVAL);
-  const unsigned final = umw_interruptions.final; /* else it is restarted, also with a date, signal(7) */
+  const unsigned final = umw_interruptions.final; /* else it is restarted, also with a time, signal(7) */
   for (;;) {
     umw_test_cancel();
-    const int status = umw_queue_send(number_of(fd), text, size, priority, time_left(date));
+    const int status = umw_queue_send(number_of(fd), text, size, priority, time_left(abstime));
     if (status != -EINTR || umw_interruptions.final != final)
       return umw_result(status);
   }
 }
 
-static ssize_t receive_until(mqd_t fd, char* text, size_t size, unsigned* priority, const struct timespec* date)
+static ssize_t receive_until(mqd_t fd, char* text, size_t size, unsigned* priority, const struct timespec* abstime)
 {
-  if (date && !umw_is_time(date))
+  if (abstime && !umw_is_time(abstime))
     return failed(EINVAL);
   const unsigned final = umw_interruptions.final;
   for (;;) {
     umw_test_cancel();
     uint32_t found = 0;
-    const int64_t result = umw_queue_receive(number_of(fd), text, size, &found, time_left(date));
+    const int64_t result = umw_queue_receive(number_of(fd), text, size, &found, time_left(abstime));
     if (result >= 0 && priority)
       *priority = found;
     if (result != -EINTR || umw_interruptions.final != final)
@@ -178,9 +179,10 @@ static ssize_t receive_until(mqd_t fd, char* text, size_t size, unsigned* priori
   }
 }
 
-UMW_PUBLIC int mq_timedsend(mqd_t fd, const char* text, size_t size, unsigned priority, const struct timespec* date)
+UMW_PUBLIC int mq_timedsend(mqd_t fd, const char* text, size_t size, unsigned priority, const struct timespec* abstime)
 {
-  return umw_gate ? send_until(fd, text, size, priority, date) : UMW_REAL(mq_timedsend)(fd, text, size, priority, date);
+  return umw_gate ? send_until(fd, text, size, priority, abstime)
+                  : UMW_REAL(mq_timedsend)(fd, text, size, priority, abstime);
 }
 
 UMW_PUBLIC int mq_send(mqd_t fd, const char* text, size_t size, unsigned priority)
@@ -189,10 +191,10 @@ UMW_PUBLIC int mq_send(mqd_t fd, const char* text, size_t size, unsigned priorit
 }
 
 UMW_PUBLIC ssize_t mq_timedreceive(mqd_t fd, char* restrict text, size_t size, unsigned* restrict priority,
-                                   const struct timespec* restrict date)
+                                   const struct timespec* restrict abstime)
 {
-  return umw_gate ? receive_until(fd, text, size, priority, date)
-                  : UMW_REAL(mq_timedreceive)(fd, text, size, priority, date);
+  return umw_gate ? receive_until(fd, text, size, priority, abstime)
+                  : UMW_REAL(mq_timedreceive)(fd, text, size, priority, abstime);
 }
 
 UMW_PUBLIC ssize_t mq_receive(mqd_t fd, char* text, size_t size, unsigned* priority)

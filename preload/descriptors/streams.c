@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Streams of descriptors on which a call may wait. The C library reads and writes in its own ways, which would wait in the kernel: these
- * streams get ours (fopencookie(3)), and keep their descriptor.
+ * Streams of descriptors on which a call may wait. The C library reads and writes in its own ways, which would wait in
+ * the kernel: these streams get ours (fopencookie(3)), and keep their descriptor.
  */
 #include "preload/shim.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Waiting for descriptors. The descriptors are the machine's, the time-out is simulated: they are looked at when the call
- * begins, whenever another thread of the rank writes to a descriptor (libevent's wake-up pipe), and when the time-out is
- * over. A signal handler ends it. Such a wait does not keep the simulation going: a rank whose helper thread looks at a
- * pipe once an hour is still deadlocked if nothing else can happen. One for no descriptor at all is a sleep, and does.
+ * Waiting for descriptors. The descriptors are the machine's, the time-out is simulated: they are looked at when the
+ * call begins, whenever another thread of the rank writes to a descriptor (libevent's wake-up pipe), and when the
+ * time-out is over. A signal handler ends it. Such a wait does not keep the simulation going: a rank whose helper
+ * thread looks at a pipe once an hour is still deadlocked if nothing else can happen. One for no descriptor at all is a
+ * sleep, and does.
  */
 #include "preload/shim.h"
 
@@ -54,7 +55,7 @@ static int wait_unmasked(look look_now, void* call, int64_t duration_ps)
     do
       result = look_now ? look_now(call) : 0;
     while (result < 0 &&
-           errno == EINTR); /* Umwelt's own signals (runtime/world/slices.h): those of the rank are simulated */
+           errno == EINTR); /* Umwelt's own signals (runtime/rank_host/slices.h): those of the rank are simulated */
     if (result == 0 && duration_ps == 0)
       umw_yield(0); /* it looks again and again: nothing changes before others get on */
     if (result != 0 || duration_ps == 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Open MPI's own clock. opal_progress serves its event loop every 10 ms (mpi_event_tick_rate), mtl portals4 gives retransmissions
- * a time-out: both ask opal_timer_base_get_cycles and _get_usec, pointers that lead to rdtsc where the machine's time stamp counter
- * is invariant. That is real time, by which no two runs are alike. Here they lead to simulated time.
- * opal_progress_init sets the rate as soon as Open MPI has made its own choice of a clock: the moment to change it.
+ * Open MPI's own clock. opal_progress serves its event loop every 10 ms (mpi_event_tick_rate), mtl portals4 gives
+ * retransmissions a time-out: both ask opal_timer_base_get_cycles and _get_usec, pointers that lead to rdtsc where the
+ * machine's time stamp counter is invariant. That is real time, by which no two runs are alike. Here they lead to
+ * simulated time. opal_progress_init sets the rate as soon as Open MPI has made its own choice of a clock: the moment
+ * to change it.
  */
 #include "preload/shim.h"
 
@@ -14,8 +15,8 @@ typedef uint64_t opal_timer(void);
 
 enum { ns_per_second = 1000000000 };
 
-/* In ns, and never twice the same: what asks whether more than no time has passed must not ask for ever. Housekeeping is no look
- * at the clock that a rank waits by (clock.c), and costs nothing. */
+/* In ns, and never twice the same: what asks whether more than no time has passed must not ask for ever. Housekeeping
+ * is no look at the clock that a rank waits by (clock.c), and costs nothing. */
 static uint64_t cycles(void)
 {
   static uint64_t reads;

@@ -2,13 +2,14 @@
  *
  * What UCX (MPICH's ch4:ucx, Open MPI's pml ucx) needs beyond its sockets.
  *
- * Its clock: it reads the time stamp counter where that is invariant, and measures its frequency by gettimeofday: real time against simulated
- * time. It has another clock for machines whose counter is not, gettimeofday itself, and asks ucs_x86_init_tsc_freq which to use:
- * here it is always that.
+ * Its clock: it reads the time stamp counter where that is invariant, and measures its frequency by gettimeofday: real
+ * time against simulated time. It has another clock for machines whose counter is not, gettimeofday itself, and asks
+ * ucs_x86_init_tsc_freq which to use: here it is always that.
  *
- * Its end: MPI_Finalize of MPICH 4.0 closes its connections, each of which is flushed, and then leaves for its launcher's barrier, where it
- * answers nobody. Over TCP a flush is answered by the other side: who comes last waits for ever, also under MPICH's own launcher. Here a
- * connection is flushed only, and stays until its worker goes, after that barrier; and a rank that waits in PMI goes on answering.
+ * Its end: MPI_Finalize of MPICH 4.0 closes its connections, each of which is flushed, and then leaves for its
+ * launcher's barrier, where it answers nobody. Over TCP a flush is answered by the other side: who comes last waits for
+ * ever, also under MPICH's own launcher. Here a connection is flushed only, and stays until its worker goes, after that
+ * barrier; and a rank that waits in PMI goes on answering.
  *
  * Its looks: transports in shared memory look there and make no call. One that has found nothing is an empty poll.
  */

@@ -2,14 +2,14 @@
  *
  * Where the program's memory lies.
  *
- * mmap with a hint: a program that asks for an address above its own data gets one above it, as it would in a process of its own:
- * Sandia OpenSHMEM takes any address below its heap for one of its data segment. Where the kernel has no room there, the mapping goes to
- * the address space that the runtime has reserved (loader/high_memory.h).
+ * mmap with a hint: a program that asks for an address above its own data gets one above it, as it would in a process
+ * of its own: Sandia OpenSHMEM takes any address below its heap for one of its data segment. Where the kernel has no
+ * room there, the mapping goes to the address space that the runtime has reserved (loader/high_memory.h).
  *
- * In a cell large anonymous memory, above all symmetric heaps, comes out of a file that the runtime has mapped at the same
- * addresses: messages are then copied like in one process, not page by page through the kernel. The program must not notice:
- * what distinguishes private memory from a shared file is done here. What the gate lists is read and written by the runtime; the rest
- * it reaches through the kernel as ever.
+ * In a worker process large anonymous memory, above all symmetric heaps, comes out of a file that the runtime has
+ * mapped at the same addresses: messages are then copied like in one process, not page by page through the kernel. The
+ * program must not notice: what distinguishes private memory from a shared file is done here. What the gate lists is
+ * read and written by the runtime; the rest it reaches through the kernel as ever.
  */
 #include "preload/shim.h"
 
@@ -188,7 +188,7 @@ UMW_PUBLIC int madvise(void* address, size_t size, int advice)
   return advise(address, size, advice);
 }
 
-/* --- the break: a process has one, so each rank has a range of its own ------------------------------------------------ */
+/* --- the break: a process has one, so each rank has a range of its own -------------------------------------------- */
 
 static struct {
   uintptr_t begin, now, end;

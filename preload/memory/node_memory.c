@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Memory that ranks of a node share: which of the rank's addresses lie in files mapped with MAP_SHARED, and copies from and to
- * them. Those take as long as the node's memory says (net_models/node), not as long as they take here, and what is copied into shared memory
- * is there at its own date: the runtime hears of it and lets those look who wait for it (runtime/job/shared_memory.h).
+ * Memory that ranks of a node share: which of the rank's addresses lie in files mapped with MAP_SHARED, and copies from
+ * and to them. Those take as long as the node's memory says (net_models/node), not as long as they take here, and what
+ * is copied into shared memory is there at its own time: the runtime hears of it and lets those look who wait for it
+ * (runtime/job/shared_memory.h).
  *
- * memcpy is called all the time, also before this object is initialised: as long as nothing is shared there is one comparison more
- * for each of its addresses.
+ * memcpy is called all the time, also before this object is initialised: as long as nothing is shared there is one
+ * comparison more for each of its addresses.
  */
 #include "preload/shim.h"
 
@@ -132,7 +133,7 @@ void umw_note_moved(const void* address, size_t size, const void* moved, size_t 
   insert((struct range){(uintptr_t)moved, page_up((uintptr_t)moved + new_size), place});
 }
 
-/* --- copies ------------------------------------------------------------------------------------------------------------------ */
+/* --- copies ------------------------------------------------------------------------------------------------------- */
 
 typedef void* copy_function(void* to, const void* from, size_t size);
 
@@ -189,7 +190,7 @@ __attribute__((noinline)) static void* copy_shared(void* to, const void* from, s
     umw_memory_copy(size, writes);
   } else {
     gate->clock.debt_ps += gate->line_ps + (int64_t)((double)size * gate->copy_ps_per_byte);
-    gate->got_on = 1;
+    gate->made_progress = 1;
   }
   const uint64_t begin = umw_begin_pause();
   copy(to, from, size);
@@ -238,7 +239,7 @@ UMW_PUBLIC void* __mempcpy_chk(void* restrict to, const void* restrict from, siz
   return mempcpy(to, from, size);
 }
 
-/* --- memory of other ranks --------------------------------------------------------------------------------------------------- */
+/* --- memory of other ranks ---------------------------------------------------------------------------------------- */
 
 typedef ssize_t peer_function(pid_t, const struct iovec*, unsigned long, const struct iovec*, unsigned long,
                               unsigned long);
@@ -251,8 +252,9 @@ static size_t bytes_of(const struct iovec* parts, unsigned long count)
   return bytes;
 }
 
-/* The kernel does the work, between the processes that carry the ranks, or within the one that does: it knows which addresses
- * there are. What is wrong about the call as such comes before the process is looked for (mm/process_vm_access.c). */
+/* The kernel does the work, between the processes that carry the ranks, or within the one that does: it knows which
+ * addresses there are. What is wrong about the call as such comes before the process is looked for
+ * (mm/process_vm_access.c). */
 static ssize_t copy_of_peer(pid_t pid, const struct iovec* own, unsigned long own_count, const struct iovec* theirs,
                             unsigned long their_count, unsigned long flags, peer_function* call, bool writes)
 {

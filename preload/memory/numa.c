@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Where memory is to lie. The node's NUMA nodes are not this machine's, and access to memory takes no simulated time, so a policy is
- * checked and remembered, no more. Semantics: set_mempolicy(2), get_mempolicy(2), mbind(2); libnuma calls them through syscall().
+ * Where memory is to lie. The node's NUMA nodes are not this machine's, and access to memory takes no simulated time,
+ * so a policy is checked and remembered, no more. Semantics: set_mempolicy(2), get_mempolicy(2), mbind(2); libnuma
+ * calls them through syscall().
  */
 #include "preload/shim.h"
 
@@ -28,7 +29,8 @@ static unsigned node_of_thread(void)
   return node;
 }
 
-/* `bits`: how many the mask has, and one more (get_nodes() of Linux' mm/mempolicy.c). False: it names a node that is not there. */
+/* `bits`: how many the mask has, and one more (get_nodes() of Linux' mm/mempolicy.c). False: it names a node that is
+ * not there. */
 static bool read_nodes(const unsigned long* mask, unsigned long bits, uint64_t* nodes)
 {
   *nodes = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Named shared memory and named semaphores. The C library keeps them in /dev/shm, which all runs on this machine have in common,
- * while programs make names from process ids, which all runs have in common, too. Here they are files in the folder of
- * the simulated node: ranks of a node share them, others do not, and none is left when the run ends in whatever way.
- * What is right and what is not about a name follows glibc 2.36 (posix/shm-directory.c, nptl/sem_open.c).
+ * Named shared memory and named semaphores. The C library keeps them in /dev/shm, which all runs on this machine have
+ * in common, while programs make names from process ids, which all runs have in common, too. Here they are files in the
+ * directory of the simulated node: ranks of a node share them, others do not, and none is left when the run ends in
+ * whatever way. What is right and what is not about a name follows glibc 2.36 (posix/shm-directory.c, nptl/sem_open.c).
  */
 #include "preload/shim.h"
 
@@ -30,7 +30,7 @@ static bool locate(const char* prefix, const char* name, int error, char* path)
     errno = error;
     return false;
   }
-  if (snprintf(path, PATH_MAX, "%s/shm/%s%s", umw_gate->session_folder, prefix, name) < PATH_MAX)
+  if (snprintf(path, PATH_MAX, "%s/shm/%s%s", umw_gate->session_directory, prefix, name) < PATH_MAX)
     return true;
   errno = ENAMETOOLONG;
   return false;
@@ -65,7 +65,8 @@ UMW_PUBLIC int shm_unlink(const char* name)
   return umw_gate ? remove_name("", name) : UMW_REAL(shm_unlink)(name);
 }
 
-/* --- named semaphores: opened again they are at the same place, and stay there until closed as often (sem_open(3)) --------- */
+/* --- named semaphores: opened again they are at the same place, and stay there until closed as often (sem_open(3))
+ * --------- */
 
 struct named {
   sem_t* semaphore;
@@ -114,7 +115,7 @@ static int create_semaphore(const char* path, mode_t mode, unsigned value)
   memset(&semaphore, 0, sizeof semaphore);
   if (sem_init(&semaphore, 1, value) != 0)
     return -1;
-  if (snprintf(draft, sizeof draft, "%s/semaphore.%d", umw_gate->session_folder, umw_gate->pid) >= PATH_MAX) {
+  if (snprintf(draft, sizeof draft, "%s/semaphore.%d", umw_gate->session_directory, umw_gate->pid) >= PATH_MAX) {
     errno = ENAMETOOLONG;
     return -1;
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The size of the node's /dev/shm (--shm-size). Its files lie in a folder of the machine, so what tmpfs would count is counted here: blocks of
- * files that have a name. write(2) and fallocate(2) end where they would in the node; a page that is touched where there is no room left
- * does not raise SIGBUS. */
+ * The size of the node's /dev/shm (--shm-size). Its files lie in a directory of the machine, so what tmpfs would count
+ * is counted here: blocks of files that have a name. write(2) and fallocate(2) end where they would in the node; a page
+ * that is touched where there is no room left does not raise SIGBUS. */
 #include "preload/shim.h"
 
 #include <dirent.h>
@@ -21,17 +21,17 @@ enum { PAGE = 4096, BLOCK = 512, TMPFS = 0x01021994 };
 
 bool umw_shm_used;
 
-static size_t folder_of_node(char* folder)
+static size_t directory_of_node(char* directory)
 {
-  const int length = snprintf(folder, PATH_MAX, "%s/shm", umw_gate->session_folder);
+  const int length = snprintf(directory, PATH_MAX, "%s/shm", umw_gate->session_directory);
   return (size_t)length < PATH_MAX ? (size_t)length : 0;
 }
 
 static bool is_in_shm(const char* path)
 {
-  char folder[PATH_MAX];
-  const size_t length = folder_of_node(folder);
-  return length > 0 && strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+  char directory[PATH_MAX];
+  const size_t length = directory_of_node(directory);
+  return length > 0 && strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
 static bool leads_to_shm(int fd)
@@ -47,24 +47,25 @@ static bool leads_to_shm(int fd)
   return is_in_shm(path);
 }
 
-/* Bytes in use below an open folder, which is closed. */
-static uint64_t used_below(int folder)
+/* Bytes in use below an open directory, which is closed. */
+static uint64_t used_below(int directory)
 {
   uint64_t used = 0;
-  DIR* entries = UMW_REAL(fdopendir)(folder);
+  DIR* entries = UMW_REAL(fdopendir)(directory);
   if (!entries) {
-    UMW_REAL(close)(folder);
+    UMW_REAL(close)(directory);
     return 0;
   }
   for (const struct dirent* entry; (entry = readdir(entries));) {
     struct stat status;
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-        UMW_REAL(fstatat)(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        UMW_REAL(fstatat)(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
       continue;
     if (S_ISREG(status.st_mode))
       used += (uint64_t)status.st_blocks * BLOCK / (status.st_nlink > 0 ? status.st_nlink : 1);
     else if (S_ISDIR(status.st_mode))
-      used += used_below(UMW_REAL(openat)(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+      used +=
+          used_below(UMW_REAL(openat)(directory, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
   }
   closedir(entries);
   return used;
@@ -72,11 +73,11 @@ static uint64_t used_below(int folder)
 
 static uint64_t free_bytes(void)
 {
-  char folder[PATH_MAX];
+  char directory[PATH_MAX];
   const int saved = errno;
-  if (folder_of_node(folder) == 0)
+  if (directory_of_node(directory) == 0)
     return 0;
-  const int fd = UMW_REAL(open)(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  const int fd = UMW_REAL(open)(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   const uint64_t used = fd < 0 ? 0 : used_below(fd);
   errno = saved;
   return used < umw_gate->shm_bytes ? umw_gate->shm_bytes - used : 0;
@@ -129,7 +130,7 @@ bool umw_shm_fits(int fd, off_t offset, size_t* size)
   return true;
 }
 
-/* --- calls on descriptors ------------------------------------------------------------------------------------------------------ */
+/* --- calls on descriptors ----------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int fstatfs(int fd, struct statfs* status)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * System V IPC: shared memory, semaphores and message queues are those of the simulated node (runtime/sysv), and gone with the run.
- * A segment of shared memory is a file in the node's folder. */
+ * System V IPC: shared memory, semaphores and message queues are those of the simulated node (runtime/sysv), and gone
+ * with the run. A segment of shared memory is a file in the node's directory. */
 #include "preload/shim.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #include "preload/abi/time_units.h"
 
-/* --- shared memory ----------------------------------------------------------------------------------------------------------- */
+/* --- shared memory ------------------------------------------------------------------------------------------------ */
 
 static struct attached {
   void* address;
@@ -36,7 +36,7 @@ UMW_PUBLIC int shmget(key_t key, size_t size, int flags)
 static void* map_segment(int id, size_t size, void* address, int flags)
 {
   char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/sysv/%d", umw_gate->session_folder, id) >= PATH_MAX) {
+  if (snprintf(path, sizeof path, "%s/sysv/%d", umw_gate->session_directory, id) >= PATH_MAX) {
     errno = ENAMETOOLONG;
     return MAP_FAILED;
   }
@@ -115,7 +115,7 @@ UMW_PUBLIC int shmctl(int id, int command, struct shmid_ds* status)
   return umw_result(umw_shm_control(id, command, status ? status : &none));
 }
 
-/* --- semaphores -------------------------------------------------------------------------------------------------------------- */
+/* --- semaphores --------------------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int semget(key_t key, int count, int flags)
 {
@@ -182,7 +182,7 @@ UMW_PUBLIC int semctl(int id, int number, int command, ...)
   return umw_result(umw_sem_control(id, number, command, value, status, values, (uint64_t)count));
 }
 
-/* --- message queues ------------------------------------------------------------------------------------------------------------ */
+/* --- message queues ----------------------------------------------------------------------------------------------- */
 
 struct message {
   long type;

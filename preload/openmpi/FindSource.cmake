@@ -10,7 +10,8 @@ function(umwelt_openmpi_version upstream source)
   execute_process(COMMAND dpkg-query --show "--showformat=\${db:Status-Status} \${source:Version}" libopenmpi-dev
                   OUTPUT_VARIABLE answer ERROR_QUIET RESULT_VARIABLE failed)
   if(failed OR NOT answer MATCHES "^installed (.+)$")
-    message(FATAL_ERROR "Package libopenmpi-dev: expected to be installed (Open MPI's Portals components are built against "
+    message(FATAL_ERROR
+      "Package libopenmpi-dev: expected to be installed (Open MPI's Portals components are built against "
                         "its headers), got: not installed. Install it, or configure with -DUMWELT_OPENMPI=OFF.")
   endif()
   set(version "${CMAKE_MATCH_1}")
@@ -20,11 +21,12 @@ function(umwelt_openmpi_version upstream source)
   set(${upstream} "${version}" PARENT_SCOPE)
 endfunction()
 
-# umwelt_openmpi_check(<folder> <upstream>): ends the configuration unless <folder> is Open MPI <upstream>.
-function(umwelt_openmpi_check folder upstream)
-  set(file "${folder}/VERSION")
+# umwelt_openmpi_check(<directory> <upstream>): ends the configuration unless <directory> is Open MPI <upstream>.
+function(umwelt_openmpi_check directory upstream)
+  set(file "${directory}/VERSION")
   if(NOT EXISTS "${file}")
-    message(FATAL_ERROR "UMWELT_OPENMPI_SOURCE=${folder}: expected the top folder of Open MPI's source, got a folder without "
+    message(FATAL_ERROR
+      "UMWELT_OPENMPI_SOURCE=${directory}: expected the top directory of Open MPI's source, got a directory without "
                         "a file VERSION. Point it at an unpacked openmpi source package, or leave it empty to fetch one.")
   endif()
   set(found "")
@@ -36,17 +38,18 @@ function(umwelt_openmpi_check folder upstream)
   list(JOIN found "." found)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" wanted "${upstream}")
   if(NOT found STREQUAL wanted)
-    message(FATAL_ERROR "UMWELT_OPENMPI_SOURCE=${folder}: expected Open MPI ${wanted} (the version of the installed "
+    message(FATAL_ERROR "UMWELT_OPENMPI_SOURCE=${directory}: expected Open MPI ${wanted} (the version of the installed "
                         "libopenmpi-dev), got ${found}. Unpack the matching source package, or leave the variable empty.")
   endif()
 endfunction()
 
-# umwelt_openmpi_fetch(<folder> <version> <into>): downloads source package openmpi=<version> and unpacks it below <into>,
-# once; <folder> is set to where it is. Needs a deb-src entry, but neither root nor anything installed.
-function(umwelt_openmpi_fetch folder version into)
+# umwelt_openmpi_fetch(<directory> <version> <into>): downloads source package openmpi=<version> and unpacks it below
+# <into>,
+# once; <directory> is set to where it is. Needs a deb-src entry, but neither root nor anything installed.
+function(umwelt_openmpi_fetch directory version into)
   string(REGEX REPLACE "^[0-9]+:" "" file_version "${version}")
   set(target "${into}/openmpi-${file_version}")
-  set(${folder} "${target}" PARENT_SCOPE)
+  set(${directory} "${target}" PARENT_SCOPE)
   if(EXISTS "${target}/VERSION")
     return()
   endif()
@@ -54,13 +57,14 @@ function(umwelt_openmpi_fetch folder version into)
   find_program(UMWELT_DPKG_SOURCE dpkg-source)
   mark_as_advanced(UMWELT_APT_GET UMWELT_DPKG_SOURCE)
   if(NOT UMWELT_APT_GET OR NOT UMWELT_DPKG_SOURCE)
-    message(FATAL_ERROR "Source package openmpi=${version}: expected apt-get and dpkg-source to fetch it, got: at least one is "
+    message(FATAL_ERROR
+      "Source package openmpi=${version}: expected apt-get and dpkg-source to fetch it, got: at least one is "
                         "missing. Install dpkg-dev, or set UMWELT_OPENMPI_SOURCE to the unpacked source package, or configure "
                         "with -DUMWELT_OPENMPI=OFF.")
   endif()
   message(STATUS "Fetching the source package openmpi ${version}")
   file(MAKE_DIRECTORY "${into}")
-  # apt's own download user may not write into a build folder; the package lists are signed whoever downloads.
+  # apt's own download user may not write into a build directory; the package lists are signed whoever downloads.
   execute_process(COMMAND ${UMWELT_APT_GET} -qq -o APT::Sandbox::User=root source --download-only "openmpi=${version}"
                   WORKING_DIRECTORY "${into}" ERROR_VARIABLE said OUTPUT_VARIABLE said RESULT_VARIABLE failed)
   if(failed)

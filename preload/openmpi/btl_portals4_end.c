@@ -2,9 +2,10 @@
  *
  * Linked into Open MPI's btl portals4: the end of MPI.
  *
- * Every look at its queue takes one event, and nobody looks until there is none left: MPI_Finalize closes pml ob1, and btl portals4, closed
- * later, takes the rest and calls functions of ob1, which is not there any more. So the queue is emptied, and what has been
- * sent is acknowledged, while ob1 takes leave of its peers; and messages that come after that, which nobody will receive, are dropped.
+ * Every look at its queue takes one event, and nobody looks until there is none left: MPI_Finalize closes pml ob1, and
+ * btl portals4, closed later, takes the rest and calls functions of ob1, which is not there any more. So the queue is
+ * emptied, and what has been sent is acknowledged, while ob1 takes leave of its peers; and messages that come after
+ * that, which nobody will receive, are dropped.
  */
 #include "opal_config.h"
 

@@ -2,8 +2,8 @@
  *
  * Included in front of every source of Open MPI's btl portals4, which stays as it is.
  *
- * A Get that finds no fragment left (btl_portals4_free_list_max_num) is to fail, and pml ob1 then tries it again later. Open MPI's
- * macro writes to the fragment before anybody looks whether there is one.
+ * A Get that finds no fragment left (btl_portals4_free_list_max_num) is to fail, and pml ob1 then tries it again later.
+ * Open MPI's macro writes to the fragment before anybody looks whether there is one.
  */
 #pragma once
 

@@ -2,9 +2,10 @@
  *
  * Linked into Open MPI's btl portals4: messages for which the target has no room.
  *
- * A target that computes gives no receive block back. Once all are full its NIC drops what comes, and says so in the acknowledgement, at which
- * Open MPI does not look: the message is lost, and the run hangs. Here such a message is sent again, one at first, more when that is taken,
- * later and later as long as it is not. Messages may overtake each other by that: pml ob1 puts them in order by their sequence numbers.
+ * A target that computes gives no receive block back. Once all are full its NIC drops what comes, and says so in the
+ * acknowledgement, at which Open MPI does not look: the message is lost, and the run hangs. Here such a message is sent
+ * again, one at first, more when that is taken, later and later as long as it is not. Messages may overtake each other
+ * by that: pml ob1 puts them in order by their sequence numbers.
  */
 #include "opal_config.h"
 
@@ -13,7 +14,7 @@
 #include "btl_portals4.h"
 #include "btl_portals4_frag.h"
 
-enum { first_pause_ns = 5000, longest_pause_ns = 1000000, most_at_once = 64, patience_at_end_ns = 1000000000 };
+enum { first_pause_ns = 5000, longest_pause_ns = 1000000, most_at_once = 64, drain_timeout_ns = 1000000000 };
 
 static struct {
   mca_btl_portals4_frag_t *first, *last; /* refused, the oldest first, linked by rdma_cb.data; only Gets use rdma_cb */
@@ -69,8 +70,7 @@ static int send_again(mca_btl_portals4_frag_t* fragment)
   const mca_btl_portals4_module_t* module = mca_btl_portals4_component.btls[0];
   const ptl_size_t length = fragment->segments[0].base.seg_len;
   const int tag = fragment->hdr.tag;
-  const ptl_match_bits_t kind =
-      length > module->super.btl_eager_limit ? BTL_PORTALS4_LONG_MSG : BTL_PORTALS4_SHORT_MSG;
+  const ptl_match_bits_t kind = length > module->super.btl_eager_limit ? BTL_PORTALS4_LONG_MSG : BTL_PORTALS4_SHORT_MSG;
   ptl_match_bits_t bits;
   BTL_PORTALS4_SET_SEND_BITS(bits, 0, 0, tag, kind);
   fragment->rdma_cb.context = &again;
@@ -102,7 +102,7 @@ void umw_give_up_refused(void);
 /* While MPI ends: what nobody takes for a second is for nobody. */
 void umw_give_up_refused(void)
 {
-  if (!again.first || ns_since(&again.taken) < patience_at_end_ns)
+  if (!again.first || ns_since(&again.taken) < drain_timeout_ns)
     return;
   again.over = 1;
   for (mca_btl_portals4_frag_t* fragment = again.first; fragment; fragment = next_of(fragment))

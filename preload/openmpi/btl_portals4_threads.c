@@ -2,9 +2,10 @@
  *
  * Linked into Open MPI's btl portals4: MPI_THREAD_MULTIPLE.
  *
- * The component withdraws where it is wanted, and pml ob1 is left without a network: what it takes from its queue goes to a static variable,
- * and a receive block is given back when the next event says that it is full, whether or not another thread still reads it. So one
- * thread at a time takes events; everything else in it is safe (Open MPI's free lists, atomic counters and keys).
+ * The component withdraws where it is wanted, and pml ob1 is left without a network: what it takes from its queue goes
+ * to a static variable, and a receive block is given back when the next event says that it is full, whether or not
+ * another thread still reads it. So one thread at a time takes events; everything else in it is safe (Open MPI's free
+ * lists, atomic counters and keys).
  */
 #include "opal_config.h"
 

@@ -2,10 +2,11 @@
  *
  * Included in front of every source of Open MPI's mtl portals4, which stays as it is.
  *
- * Data that lies in one piece is sent from where it is. The first byte of a datatype may lie behind the address that the program gives
- * (its true lower bound: a subarray of the last rows, a structure without its first members). pml cm adds that itself where it takes
- * a short way around the convertor; otherwise (persistent requests, and with them MPI_Alltoallw) Open MPI 4.1.4 forgets it,
- * and another part of the buffer was sent, silently. A convertor that was prepared has CONVERTOR_SEND set.
+ * Data that lies in one piece is sent from where it is. The first byte of a datatype may lie behind the address that
+ * the program gives (its true lower bound: a subarray of the last rows, a structure without its first members). pml cm
+ * adds that itself where it takes a short way around the convertor; otherwise (persistent requests, and with them
+ * MPI_Alltoallw) Open MPI 4.1.4 forgets it, and another part of the buffer was sent, silently. A convertor that was
+ * prepared has CONVERTOR_SEND set.
  */
 #pragma once
 

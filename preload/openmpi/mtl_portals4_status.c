@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Linked into Open MPI's mtl portals4: MPI_Mprobe and MPI_Improbe with MPI_STATUS_IGNORE. The component takes source and length of the
- * message that it found from the caller's status, whether there is one or not.
+ * Linked into Open MPI's mtl portals4: MPI_Mprobe and MPI_Improbe with MPI_STATUS_IGNORE. The component takes source
+ * and length of the message that it found from the caller's status, whether there is one or not.
  */
 #include "ompi_config.h"
 

@@ -2,11 +2,12 @@
  *
  * Included in front of every source of Open MPI's osc pt2pt, which stays as it is.
  *
- * That component answers MPI_Compare_and_swap by a blocking send, and holds the lock of its accumulates meanwhile. A blocking send lets
- * Open MPI progress, and with it osc pt2pt: the next accumulate finds the lock taken, and waits for it above the one that has it on
- * the stack, for ever. Over BTLs whose short sends are over at once this never shows; those of btl portals4 are over when the
- * NIC says so. So osc pt2pt makes no progress while it answers: what arrives waits until the answer has left. Nothing else is
- * needed for that: the other side has posted its receive before it asked.
+ * That component answers MPI_Compare_and_swap by a blocking send, and holds the lock of its accumulates meanwhile. A
+ * blocking send lets Open MPI progress, and with it osc pt2pt: the next accumulate finds the lock taken, and waits for
+ * it above the one that has it on the stack, for ever. Over BTLs whose short sends are over at once this never shows;
+ * those of btl portals4 are over when the NIC says so. So osc pt2pt makes no progress while it answers: what arrives
+ * waits until the answer has left. Nothing else is needed for that: the other side has posted its receive before it
+ * asked.
  */
 #pragma once
 

@@ -2,8 +2,9 @@
  *
  * Linked into Open MPI's osc pt2pt: MPI_MODE_NOCHECK.
  *
- * An operation longer than a fragment (osc_pt2pt_buffer_size, 8 KiB) waits until the target has granted the lock. With MPI_MODE_NOCHECK
- * nobody is asked, and it waits for ever. The assertion is a hint (MPI 3.1, 11.5.5): so the target is asked.
+ * An operation longer than a fragment (osc_pt2pt_buffer_size, 8 KiB) waits until the target has granted the lock. With
+ * MPI_MODE_NOCHECK nobody is asked, and it waits for ever. The assertion is a hint (MPI 3.1, 11.5.5): so the target is
+ * asked.
  */
 #include "ompi_config.h"
 

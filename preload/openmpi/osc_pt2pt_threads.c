@@ -2,9 +2,10 @@
  *
  * Linked into Open MPI's osc pt2pt: MPI_THREAD_MULTIPLE.
  *
- * The component makes no window where it is wanted, since it loses count of its fragments when two threads flush at the same time (Open
- * MPI's issue 2614), and there is no other that works over pml ob1. So what threads may call for a window at the same time, operations,
- * locks and flushes, one of them does at a time; who waits for its turn waits until the call of the other is over.
+ * The component makes no window where it is wanted, since it loses count of its fragments when two threads flush at the
+ * same time (Open MPI's issue 2614), and there is no other that works over pml ob1. So what threads may call for a
+ * window at the same time, operations, locks and flushes, one of them does at a time; who waits for its turn waits
+ * until the call of the other is over.
  */
 #include "ompi_config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Calls that take a path, made from preload/abi/tables/paths.def; what does not fit into its rows follows below. Descriptors that they
- * open are noted, since a number may have had another meaning before.
+ * Calls that take a path, made from preload/abi/tables/paths.def; what does not fit into its rows follows below.
+ * Descriptors that they open are noted, since a number may have had another meaning before.
  */
 #include "preload/shim.h"
 
@@ -22,8 +22,8 @@
 #include <utime.h>
 
 #include "preload/descriptors/descriptors.h"
-#include "preload/paths/paths.h"
 #include "preload/memory/shm_room.h"
+#include "preload/paths/paths.h"
 
 /* The two of either kind are the same on x86-64. */
 #define SHM_STATUS(path, status)                                                                                       \
@@ -66,14 +66,14 @@ static bool fifo_stream(const char* path, const char* mode, FILE** stream)
   return true;
 }
 
-static DIR* opened_folder(DIR* folder)
+static DIR* opened_directory(DIR* directory)
 {
-  if (folder && umw_gate)
-    umw_note_kept(UMW_REAL(dirfd)(folder));
-  return folder;
+  if (directory && umw_gate)
+    umw_note_kept(UMW_REAL(dirfd)(directory));
+  return directory;
 }
 
-/* What follows the folder of a pattern is what mkstemp has filled in. */
+/* What follows the directory of a pattern is what mkstemp has filled in. */
 static void take_over(char* pattern, const char* made)
 {
   const size_t length = strlen(pattern);
@@ -91,8 +91,8 @@ static void take_over(char* pattern, const char* made)
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
   {                                                                                                                    \
     struct umw_path room;                                                                                              \
-    folder = umw_descriptor(folder);                                                                                   \
-    path = umw_path_at(folder, path, &room);                                                                           \
+    directory = umw_descriptor(directory);                                                                             \
+    path = umw_path_at(directory, path, &room);                                                                        \
     return UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                                            \
   }
 #define UMW_PATH_PAIR(result, name, version, level, note, ...)                                                         \
@@ -107,10 +107,10 @@ static void take_over(char* pattern, const char* made)
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
   {                                                                                                                    \
     struct umw_path rooms[2];                                                                                          \
-    from_folder = umw_descriptor(from_folder);                                                                         \
-    to_folder = umw_descriptor(to_folder);                                                                             \
-    from = umw_path_at(from_folder, from, &rooms[0]);                                                                  \
-    to = umw_path_at(to_folder, to, &rooms[1]);                                                                        \
+    from_directory = umw_descriptor(from_directory);                                                                   \
+    to_directory = umw_descriptor(to_directory);                                                                       \
+    from = umw_path_at(from_directory, from, &rooms[0]);                                                               \
+    to = umw_path_at(to_directory, to, &rooms[1]);                                                                     \
     return UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                                            \
   }
 #define UMW_PATH_NEW(result, name, version, level, note, ...)                                                          \
@@ -119,7 +119,8 @@ static void take_over(char* pattern, const char* made)
     struct umw_path room;                                                                                              \
     char* const pattern = path;                                                                                        \
     path = (char*)umw_path_of(pattern, &room);                                                                         \
-    const result fd = umw_may_open(1) ? UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)))) : -1; \
+    const result fd =                                                                                                  \
+        umw_may_open(1) ? UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)))) : -1;    \
     if (fd >= 0 && path != pattern)                                                                                    \
       take_over(strrchr(pattern, '/') ? strrchr(pattern, '/') : pattern, path);                                        \
     return fd;                                                                                                         \
@@ -131,7 +132,7 @@ static void take_over(char* pattern, const char* made)
     path = umw_path_of(path, &room);                                                                                   \
     if (!umw_may_open(1))                                                                                              \
       return NULL;                                                                                                     \
-    return opened_folder(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                             \
+    return opened_directory(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                          \
   }
 #define UMW_PATH_FS(result, name, version, level, note, ...)                                                           \
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
@@ -146,7 +147,7 @@ static void take_over(char* pattern, const char* made)
 #define UMW_PATH_OTHER(name, version, level, note)
 #include "preload/abi/tables/paths.def"
 
-/* --- open ----------------------------------------------------------------------------------------------------------------------------- */
+/* --- open --------------------------------------------------------------------------------------------------------- */
 
 /* The mode argument is there only if a file may be created; passing it on always does no harm. */
 #define MODE_ARGUMENT(mode)                                                                                            \
@@ -158,15 +159,16 @@ static void take_over(char* pattern, const char* made)
     va_end(list);                                                                                                      \
   }
 
-static int open_at(int folder, const char* path, int flags, mode_t mode)
+static int open_at(int directory, const char* path, int flags, mode_t mode)
 {
   struct umw_path room;
   if (!umw_may_open(1))
     return -1;
-  folder = umw_descriptor(folder);
-  const char* there = umw_path_at(folder, path, &room);
-  const int fifo = there ? umw_open_fifo(folder, there, flags) : -2;
-  return fifo != -2 ? umw_note_opened(fifo) : UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(openat)(folder, there, flags, mode)));
+  directory = umw_descriptor(directory);
+  const char* there = umw_path_at(directory, path, &room);
+  const int fifo = there ? umw_open_fifo(directory, there, flags) : -2;
+  return fifo != -2 ? umw_note_opened(fifo)
+                    : UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(openat)(directory, there, flags, mode)));
 }
 
 UMW_PUBLIC int open(const char* path, int flags, ...)
@@ -181,16 +183,16 @@ UMW_PUBLIC int open64(const char* path, int flags, ...)
   return open_at(AT_FDCWD, path, flags, mode);
 }
 
-UMW_PUBLIC int openat(int folder, const char* path, int flags, ...)
+UMW_PUBLIC int openat(int directory, const char* path, int flags, ...)
 {
   MODE_ARGUMENT(mode)
-  return open_at(folder, path, flags, mode);
+  return open_at(directory, path, flags, mode);
 }
 
-UMW_PUBLIC int openat64(int folder, const char* path, int flags, ...)
+UMW_PUBLIC int openat64(int directory, const char* path, int flags, ...)
 {
   MODE_ARGUMENT(mode)
-  return open_at(folder, path, flags, mode);
+  return open_at(directory, path, flags, mode);
 }
 
 UMW_PUBLIC int creat(const char* path, mode_t mode)
@@ -204,11 +206,11 @@ UMW_PUBLIC int creat64(const char* path, mode_t mode)
 }
 
 /* What -D_FORTIFY_SOURCE makes of calls without a mode. */
-static int open_without_mode(int folder, const char* path, int flags)
+static int open_without_mode(int directory, const char* path, int flags)
 {
   if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)
     __chk_fail();
-  return open_at(folder, path, flags, 0);
+  return open_at(directory, path, flags, 0);
 }
 
 UMW_PUBLIC int __open_2(const char* path, int flags)
@@ -221,14 +223,14 @@ UMW_PUBLIC int __open64_2(const char* path, int flags)
   return open_without_mode(AT_FDCWD, path, flags);
 }
 
-UMW_PUBLIC int __openat_2(int folder, const char* path, int flags)
+UMW_PUBLIC int __openat_2(int directory, const char* path, int flags)
 {
-  return open_without_mode(folder, path, flags);
+  return open_without_mode(directory, path, flags);
 }
 
-UMW_PUBLIC int __openat64_2(int folder, const char* path, int flags)
+UMW_PUBLIC int __openat64_2(int directory, const char* path, int flags)
 {
-  return open_without_mode(folder, path, flags);
+  return open_without_mode(directory, path, flags);
 }
 
 static FILE* open_stream(FILE* (*real)(const char*, const char*), const char* path, const char* mode)
@@ -287,7 +289,7 @@ UMW_PUBLIC FILE* freopen64(const char* restrict path, const char* restrict mode,
   return reopen(UMW_REAL(freopen64), path, mode, stream);
 }
 
-/* --- stat of programs built before glibc 2.33 ------------------------------------------------------------------------------------- */
+/* --- stat of programs built before glibc 2.33 --------------------------------------------------------------------- */
 
 /* Of x86-64, the only version of the structure (glibc's sysdeps/unix/sysv/linux/x86/bits/stat.h). */
 enum { stat_version = 1 };
@@ -310,17 +312,17 @@ OLD_STAT(__xstat64, stat64, struct stat64)
 OLD_STAT(__lxstat, lstat, struct stat)
 OLD_STAT(__lxstat64, lstat64, struct stat64)
 
-UMW_PUBLIC int __fxstatat(int version, int folder, const char* path, struct stat* status, int flags)
+UMW_PUBLIC int __fxstatat(int version, int directory, const char* path, struct stat* status, int flags)
 {
-  return is_known(version) ? fstatat(folder, path, status, flags) : -1;
+  return is_known(version) ? fstatat(directory, path, status, flags) : -1;
 }
 
-UMW_PUBLIC int __fxstatat64(int version, int folder, const char* path, struct stat64* status, int flags)
+UMW_PUBLIC int __fxstatat64(int version, int directory, const char* path, struct stat64* status, int flags)
 {
-  return is_known(version) ? fstatat64(folder, path, status, flags) : -1;
+  return is_known(version) ? fstatat64(directory, path, status, flags) : -1;
 }
 
-/* --- links and names ------------------------------------------------------------------------------------------------------------------ */
+/* --- links and names ---------------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int symlink(const char* target, const char* path)
 {
@@ -328,11 +330,11 @@ UMW_PUBLIC int symlink(const char* target, const char* path)
   return UMW_REAL(symlink)(target, umw_path_of(path, &room));
 }
 
-UMW_PUBLIC int symlinkat(const char* target, int folder, const char* path)
+UMW_PUBLIC int symlinkat(const char* target, int directory, const char* path)
 {
   struct umw_path room;
-  folder = umw_descriptor(folder);
-  return UMW_REAL(symlinkat)(target, folder, umw_path_at(folder, path, &room));
+  directory = umw_descriptor(directory);
+  return UMW_REAL(symlinkat)(target, directory, umw_path_at(directory, path, &room));
 }
 
 static ssize_t copy_text(const char* text, char* buffer, size_t size)
@@ -344,17 +346,17 @@ static ssize_t copy_text(const char* text, char* buffer, size_t size)
 }
 
 /* The text of a link whose path has been translated, or of a descriptor in /proc: it may be a name of ours. */
-static ssize_t read_link(int folder, const char* path, char* buffer, size_t size)
+static ssize_t read_link(int directory, const char* path, char* buffer, size_t size)
 {
   struct umw_path room;
-  folder = umw_descriptor(folder);
-  const char* there = umw_path_at(folder, path, &room);
+  directory = umw_descriptor(directory);
+  const char* there = umw_path_at(directory, path, &room);
   if (there == path)
-    return UMW_REAL(readlinkat)(folder, path, buffer, size);
+    return UMW_REAL(readlinkat)(directory, path, buffer, size);
   if (strcmp(there, umw_gate->program) == 0)
     return copy_text(there, buffer, size);
   char text[PATH_MAX];
-  const ssize_t length = UMW_REAL(readlinkat)(folder, there, text, sizeof text - 1);
+  const ssize_t length = UMW_REAL(readlinkat)(directory, there, text, sizeof text - 1);
   if (length < 0)
     return length;
   text[length] = '\0';
@@ -369,9 +371,9 @@ UMW_PUBLIC ssize_t readlink(const char* restrict path, char* restrict buffer, si
   return read_link(AT_FDCWD, path, buffer, size);
 }
 
-UMW_PUBLIC ssize_t readlinkat(int folder, const char* restrict path, char* restrict buffer, size_t size)
+UMW_PUBLIC ssize_t readlinkat(int directory, const char* restrict path, char* restrict buffer, size_t size)
 {
-  return read_link(folder, path, buffer, size);
+  return read_link(directory, path, buffer, size);
 }
 
 UMW_PUBLIC ssize_t __readlink_chk(const char* restrict path, char* restrict buffer, size_t size, size_t room)
@@ -381,12 +383,12 @@ UMW_PUBLIC ssize_t __readlink_chk(const char* restrict path, char* restrict buff
   return read_link(AT_FDCWD, path, buffer, size);
 }
 
-UMW_PUBLIC ssize_t __readlinkat_chk(int folder, const char* restrict path, char* restrict buffer, size_t size,
+UMW_PUBLIC ssize_t __readlinkat_chk(int directory, const char* restrict path, char* restrict buffer, size_t size,
                                     size_t room)
 {
   if (size > room)
     __chk_fail();
-  return read_link(folder, path, buffer, size);
+  return read_link(directory, path, buffer, size);
 }
 
 UMW_PUBLIC char* realpath(const char* restrict path, char* restrict resolved)
@@ -455,9 +457,9 @@ static int moved(int result)
   if (result != 0)
     return result;
   char path[PATH_MAX], link[PATH_MAX], draft[PATH_MAX];
-  umw_path_folder_changed();
+  umw_path_directory_changed();
   if (getcwd(path, sizeof path) &&
-      snprintf(link, sizeof link, "%s/cwd.%d", umw_gate->session_folder, umw_gate->pid) < PATH_MAX &&
+      snprintf(link, sizeof link, "%s/cwd.%d", umw_gate->session_directory, umw_gate->pid) < PATH_MAX &&
       snprintf(draft, sizeof draft, "%s.new", link) < PATH_MAX && UMW_REAL(symlink)(path, draft) == 0)
     UMW_REAL(rename)(draft, link);
   return 0;
@@ -499,22 +501,22 @@ UMW_PUBLIC char* mkdtemp(char* pattern)
   return pattern;
 }
 
-/* --- walks: the C library's own calls inside must take our ways ------------------------------------------------------------------ */
+/* --- walks: the C library's own calls inside must take our ways --------------------------------------------------- */
 
-/* glob(3) takes other functions for reading folders. */
+/* glob(3) takes other functions for reading directories. */
 static void* glob_open(const char* path)
 {
   return opendir(path);
 }
 
-static struct dirent* glob_read(void* folder)
+static struct dirent* glob_read(void* directory)
 {
-  return readdir(folder);
+  return readdir(directory);
 }
 
-static void glob_close(void* folder)
+static void glob_close(void* directory)
 {
-  closedir(folder);
+  closedir(directory);
 }
 
 UMW_PUBLIC int glob(const char* restrict pattern, int flags, int (*on_error)(const char*, int), glob_t* restrict result)
@@ -531,9 +533,9 @@ UMW_PUBLIC int glob(const char* restrict pattern, int flags, int (*on_error)(con
   return status;
 }
 
-static struct dirent64* glob_read64(void* folder)
+static struct dirent64* glob_read64(void* directory)
 {
-  return readdir64(folder);
+  return readdir64(directory);
 }
 
 UMW_PUBLIC int glob64(const char* restrict pattern, int flags, int (*on_error)(const char*, int),

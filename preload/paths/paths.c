@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a rank names is the node's. A tree is a file or folder of the node in place of one of the machine; what is not there is not there.
- * Trees lie in the same order below the node's folder, so that links between them lead where they should. Beside them are the folders
- * of the processes of the node; everything else is the machine's. The runtime makes the files when they are first named, those that
- * change each time (runtime/procfs/node_files.h).
+ * What a rank names is the node's. A tree is a file or directory of the node in place of one of the machine; what is
+ * not there is not there. Trees lie in the same order below the node's directory, so that links between them lead where
+ * they should. Beside them are the directories of the processes of the node; everything else is the machine's. The
+ * runtime makes the files when they are first named, those that change each time (runtime/procfs/node_files.h).
  *
- * A path relative to a descriptor, or to the working directory, is put together with the name of that folder first: programs open "/" or
+ * A path relative to a descriptor, or to the working directory, is put together with the name of that directory first:
+ * programs open "/" or
  * "/proc" and go on from there (hwloc).
  */
 #include "preload/shim.h"
@@ -16,8 +17,8 @@
 #include <unistd.h>
 
 #include "preload/descriptors/descriptor_numbers.h"
-#include "preload/paths/paths.h"
 #include "preload/memory/shm_room.h"
+#include "preload/paths/paths.h"
 
 enum root { session, session_files, machine_files };
 enum made { by_calls, once, each_time };
@@ -27,7 +28,7 @@ struct tree {
   enum root root;
   const char* there; /* below the root; null: as the program names it */
   enum made made;
-  bool leaf;  /* the folder alone, not what is below */
+  bool leaf;  /* the directory alone, not what is below */
   bool links; /* it has links that lead out of it, which a ".." behind them must know */
   bool ready;
 };
@@ -59,11 +60,11 @@ static struct tree trees[] = {
 };
 #define tree_count (sizeof trees / sizeof *trees)
 
-/* It begins with the whole components of `folder`. */
-static bool is_below(const char* path, const char* folder)
+/* It begins with the whole components of `directory`. */
+static bool is_below(const char* path, const char* directory)
 {
-  const size_t length = strlen(folder);
-  return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+  const size_t length = strlen(directory);
+  return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
 static struct tree* tree_of(const char* path)
@@ -76,7 +77,7 @@ static struct tree* tree_of(const char* path)
 
 static const char* root_of(const struct tree* tree)
 {
-  return tree->root == machine_files ? umw_gate->machine_folder : umw_gate->session_folder;
+  return tree->root == machine_files ? umw_gate->machine_directory : umw_gate->session_directory;
 }
 
 static const char* below_root(const struct tree* tree)
@@ -118,9 +119,9 @@ static void normalise(char* path, bool up)
   *end = '\0';
 }
 
-/* --- processes ------------------------------------------------------------------------------------------------------------------------ */
+/* --- processes ---------------------------------------------------------------------------------------------------- */
 
-/* What the node has a version of its own of, in the folder of a process or thread. */
+/* What the node has a version of its own of, in the directory of a process or thread. */
 static bool is_of_process(const char* name)
 {
   static const char* const names[] = {"stat", "status", "statm", "cmdline", "comm", "environ", "cgroup"};
@@ -144,7 +145,7 @@ static __attribute__((noinline)) void name_own(const char* rest)
   umw_node_file(path);
 }
 
-/* `rest`: what follows the rank's own folder below /proc, "" or "/...". */
+/* `rest`: what follows the rank's own directory below /proc, "" or "/...". */
 static const char* own_process(const char* rest, struct umw_path* room)
 {
   char pid[32];
@@ -171,7 +172,7 @@ static const char* own_process(const char* rest, struct umw_path* room)
     return fill(room, "/proc/self", machines, "", "");
   snprintf(pid, sizeof pid, "/proc/%d", umw_gate->pid);
   name_own(rest);
-  return fill(room, umw_gate->session_folder, "/files", pid, rest);
+  return fill(room, umw_gate->session_directory, "/files", pid, rest);
 }
 
 static __attribute__((noinline)) const char* own_thread(const char* rest, struct umw_path* room)
@@ -190,7 +191,7 @@ static const char* of_process(const char* path, struct umw_path* room)
     char link[32];
     snprintf(link, sizeof link, "/self/%d", umw_gate->pid);
     own_process("", room);
-    return fill(room, umw_gate->session_folder, link, "", "");
+    return fill(room, umw_gate->session_directory, link, "", "");
   }
   if (is_below(path, "/proc/self"))
     return own_process(path + 10, room);
@@ -205,15 +206,15 @@ static const char* of_process(const char* path, struct umw_path* room)
   if (umw_is_child((int)pid))
     return NULL;
   umw_node_file(path);
-  return fill(room, umw_gate->session_folder, "/files", path, "");
+  return fill(room, umw_gate->session_directory, "/files", path, "");
 }
 
-/* --- absolute paths ------------------------------------------------------------------------------------------------------------------- */
+/* --- absolute paths ----------------------------------------------------------------------------------------------- */
 
 /* Null: it is the machine's. */
 static const char* of_node(const char* path, struct umw_path* room)
 {
-  if (is_below(path, umw_gate->session_folder) || is_below(path, umw_gate->machine_folder))
+  if (is_below(path, umw_gate->session_directory) || is_below(path, umw_gate->machine_directory))
     return NULL;
   if (strcmp(path, "/dev/stdin") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0)
     return own_process(path[8] == 'i' ? "/fd/0" : path[8] == 'o' ? "/fd/1" : "/fd/2", room);
@@ -246,7 +247,7 @@ static bool has_up(const char* path)
 /* False: nothing of the node can be meant; most paths are of this kind. */
 static bool is_worth_a_look(const char* path)
 {
-  static const char* const folders[] = {"proc", "sys", "etc", "dev"};
+  static const char* const directories[] = {"proc", "sys", "etc", "dev"};
   const char* first = path;
   for (;;) {
     first += strspn(first, "/");
@@ -254,8 +255,8 @@ static bool is_worth_a_look(const char* path)
       break;
     first += 2;
   }
-  for (unsigned i = 0; i < sizeof folders / sizeof *folders; ++i)
-    if (is_below(first, folders[i]))
+  for (unsigned i = 0; i < sizeof directories / sizeof *directories; ++i)
+    if (is_below(first, directories[i]))
       return true;
   return has_up(first);
 }
@@ -275,12 +276,12 @@ static const char* absolute(const char* text, struct umw_path* room)
   }
   const char* there = of_node(path, room);
   const size_t length = there ? strlen(there) : 0;
-  if (there && text[strlen(text) - 1] == '/' && length < PATH_MAX - 1) /* open(2): it has to be a folder then */
+  if (there && text[strlen(text) - 1] == '/' && length < PATH_MAX - 1) /* open(2): it has to be a directory then */
     memcpy(room->text + length, "/", 2);
   return there;
 }
 
-/* --- relative paths ------------------------------------------------------------------------------------------------------------------- */
+/* --- relative paths ----------------------------------------------------------------------------------------------- */
 
 char* umw_path_shown(char* path)
 {
@@ -302,37 +303,37 @@ char* umw_path_shown(char* path)
 }
 
 /* Something of the node can be named relative to it; other than with "..", from the outside. */
-static bool leads_to_node(const char* folder)
+static bool leads_to_node(const char* directory)
 {
-  if (strcmp(folder, "/") == 0 || is_below(folder, "/proc") || is_below(folder, "/dev"))
+  if (strcmp(directory, "/") == 0 || is_below(directory, "/proc") || is_below(directory, "/dev"))
     return true;
   for (unsigned i = 0; i < tree_count; ++i)
-    if (is_below(folder, trees[i].path) || is_below(trees[i].path, folder))
+    if (is_below(directory, trees[i].path) || is_below(trees[i].path, directory))
       return true;
   return false;
 }
 
-static bool working_folder_known, working_folder_leads;
-static char working_folder[PATH_MAX];
+static bool working_directory_known, working_directory_leads;
+static char working_directory[PATH_MAX];
 
-void umw_path_folder_changed(void)
+void umw_path_directory_changed(void)
 {
-  working_folder_known = false;
+  working_directory_known = false;
 }
 
-/* The name of a folder from which something of the node can be reached; null: from this one it cannot. */
-static const char* base_of(int folder, char* buffer)
+/* The name of a directory from which something of the node can be reached; null: from this one it cannot. */
+static const char* base_of(int directory, char* buffer)
 {
-  if (folder == AT_FDCWD) {
-    if (!working_folder_known) {
-      working_folder_leads = UMW_REAL(getcwd)(working_folder, sizeof working_folder) != NULL;
-      working_folder_leads = working_folder_leads && leads_to_node(umw_path_shown(working_folder));
-      working_folder_known = true;
+  if (directory == AT_FDCWD) {
+    if (!working_directory_known) {
+      working_directory_leads = UMW_REAL(getcwd)(working_directory, sizeof working_directory) != NULL;
+      working_directory_leads = working_directory_leads && leads_to_node(umw_path_shown(working_directory));
+      working_directory_known = true;
     }
-    return working_folder_leads ? working_folder : NULL;
+    return working_directory_leads ? working_directory : NULL;
   }
   char link[40];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
   const ssize_t length = UMW_REAL(readlink)(link, buffer, PATH_MAX - 1);
   if (length <= 0)
     return NULL;
@@ -340,10 +341,10 @@ static const char* base_of(int folder, char* buffer)
   return leads_to_node(umw_path_shown(buffer)) ? buffer : NULL;
 }
 
-static const char* relative(int folder, const char* path, struct umw_path* room)
+static const char* relative(int directory, const char* path, struct umw_path* room)
 {
   char whole[PATH_MAX];
-  const char* base = base_of(folder, whole);
+  const char* base = base_of(directory, whole);
   const size_t length = base ? strlen(base) : 0;
   if (!base || length + 1 + strlen(path) >= PATH_MAX)
     return NULL;
@@ -353,12 +354,12 @@ static const char* relative(int folder, const char* path, struct umw_path* room)
   return absolute(whole, room);
 }
 
-const char* umw_path_at(int folder, const char* path, struct umw_path* room)
+const char* umw_path_at(int directory, const char* path, struct umw_path* room)
 {
   if (!umw_gate || !path || !*path || strlen(path) >= PATH_MAX)
     return path;
   const int error = errno;
-  const char* there = *path == '/' ? absolute(path, room) : relative(folder, path, room);
+  const char* there = *path == '/' ? absolute(path, room) : relative(directory, path, room);
   errno = error;
   return there ? there : path;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Paths of which the simulated node, or the rank, has a version of its own: below /proc, /sys, /etc ... Every call that takes a path
- * (preload/abi/tables/paths.def) goes where umw_path_at says. Trees are listed in paths.c. */
+ * Paths of which the simulated node, or the rank, has a version of its own: below /proc, /sys, /etc ... Every call that
+ * takes a path (preload/abi/tables/paths.def) goes where umw_path_at says. Trees are listed in paths.c. */
 #pragma once
 
 #include <fcntl.h>
@@ -13,8 +13,9 @@ struct umw_path {
   char text[PATH_MAX + 1]; /* too long a result fills it, so that the kernel says ENAMETOOLONG */
 };
 
-/* Where `path`, relative to the descriptor `folder` or AT_FDCWD, leads: `path` itself, or an absolute path in `room`. Keeps errno. */
-const char* umw_path_at(int folder, const char* path, struct umw_path* room);
+/* Where `path`, relative to the descriptor `directory` or AT_FDCWD, leads: `path` itself, or an absolute path in
+ * `room`. Keeps errno. */
+const char* umw_path_at(int directory, const char* path, struct umw_path* room);
 
 static inline const char* umw_path_of(const char* path, struct umw_path* room)
 {
@@ -28,5 +29,5 @@ const char* umw_path_of_file_system(const char* path, struct umw_path* room);
 char* umw_path_shown(char* path);
 
 /* The working directory is another one. */
-void umw_path_folder_changed(void);
+void umw_path_directory_changed(void);
 #pragma GCC visibility pop

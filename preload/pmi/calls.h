@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The C interfaces of PMI-1 and PMI-2, binary compatible with Slurm's libpmi.so.0 and libpmi2.so.0. Programs are compiled with
- * their own pmi.h and pmi2.h; this is for the shim and its tests. Table: preload/abi/tables/pmi.def. */
+ * The C interfaces of PMI-1 and PMI-2, binary compatible with Slurm's libpmi.so.0 and libpmi2.so.0. Programs are
+ * compiled with their own pmi.h and pmi2.h; this is for the shim and its tests. Table: preload/abi/tables/pmi.def. */
 #pragma once
 
 /* PMI-2 has the same codes under the names PMI2_..., but for the last, which is PMI2_ERR_OTHER. */

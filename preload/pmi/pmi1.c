@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The calls of PMI-1. Nothing passes over PMI_FD: the gate knows rank and size, pairs are kept by the runtime in the spaces
- * that clients of the protocol on PMI_FD see, too (runtime/bootstrap/spaces.h). Table: preload/abi/tables/pmi.def.
+ * The calls of PMI-1. Nothing passes over PMI_FD: the gate knows rank and size, pairs are kept by the runtime in the
+ * spaces that clients of the protocol on PMI_FD see, too (runtime/bootstrap/spaces.h). Table:
+ * preload/abi/tables/pmi.def.
  */
 #include "preload/pmi/pairs.h"
 
@@ -56,7 +57,7 @@ UMW_PUBLIC int PMI_Barrier(void)
   return PMI_SUCCESS;
 }
 
-/* --- facts ----------------------------------------------------------------------------------------------------------- */
+/* --- facts -------------------------------------------------------------------------------------------------------- */
 
 static int tell(int number, int* result)
 {
@@ -139,7 +140,7 @@ UMW_PUBLIC int PMI_Get_kvs_domain_id(char id[], int length)
   return PMI_KVS_Get_my_name(id, length);
 }
 
-/* --- keys ------------------------------------------------------------------------------------------------------------ */
+/* --- keys --------------------------------------------------------------------------------------------------------- */
 
 static bool is_space(const char* name)
 {
@@ -249,7 +250,7 @@ UMW_PUBLIC int PMI_KVS_Iter_next(const char space[], char key[], int key_length,
   return iterate(next_pair, space, key, key_length, value, value_length);
 }
 
-/* --- names ----------------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int PMI_Publish_name(const char service[], const char port[])
 {
@@ -269,7 +270,7 @@ UMW_PUBLIC int PMI_Lookup_name(const char service[], char port[])
   return umw_pmi_look_up(service, port, UMW_PMI_VALUE_MAX + 1); /* the caller has room for what may be published */
 }
 
-/* --- other processes, options ---------------------------------------------------------------------------------------- */
+/* --- other processes, options ------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int PMI_Spawn_multiple(int count, const char* commands[], const char** arguments[], const int processes[],
                                   const int sizes[], const PMI_keyval_t* information[], int preput_size,

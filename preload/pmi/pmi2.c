@@ -50,7 +50,7 @@ UMW_PUBLIC int PMI2_Abort(int flag, const char message[])
   return PMI_FAIL;
 }
 
-/* --- the job --------------------------------------------------------------------------------------------------------- */
+/* --- the job ------------------------------------------------------------------------------------------------------ */
 
 UMW_PUBLIC int PMI2_Job_GetId(char id[], int size)
 {
@@ -120,7 +120,7 @@ UMW_PUBLIC int PMI2_Job_Spawn(int count, const char* commands[], int argument_co
   return PMI_FAIL;
 }
 
-/* --- keys ------------------------------------------------------------------------------------------------------------ */
+/* --- keys --------------------------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int PMI2_KVS_Put(const char key[], const char value[])
 {
@@ -161,7 +161,7 @@ UMW_PUBLIC int PMI2_KVS_Get(const char* job, int source, const char key[], char 
   return PMI_SUCCESS;
 }
 
-/* --- attributes ------------------------------------------------------------------------------------------------------ */
+/* --- attributes --------------------------------------------------------------------------------------------------- */
 
 static struct umw_pmi_space node_space(void)
 {
@@ -274,7 +274,7 @@ UMW_PUBLIC int PMI2_Info_GetJobAttrIntArray(const char name[], int array[], int 
   return get_numbers(false, name, array, size, written, found);
 }
 
-/* --- names ----------------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int PMI2_Nameserv_publish(const char service[], const struct MPID_Info* information, const char port[])
 {
@@ -297,7 +297,7 @@ UMW_PUBLIC int PMI2_Nameserv_unpublish(const char service[], const struct MPID_I
   return umw_pmi_unpublish(service);
 }
 
-/* --- ring ------------------------------------------------------------------------------------------------------------ */
+/* --- ring --------------------------------------------------------------------------------------------------------- */
 
 /* Two neighbours' values. Keys alternate: nobody puts those of the next ring but one before all have left this one. */
 UMW_PUBLIC int PMIX_Ring(const char value[], int* rank, int* ranks, char left[], char right[], int size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The PMIx client beyond its own job: starting jobs, meeting their ranks, publishing what others look up. Calls without blocking do
- * the same as those with, on a thread of their own: their callers go on serving the network meanwhile. What their arguments lead to
- * stays as it is until the callback, says the standard. Table: preload/abi/tables/pmix.def.
+ * The PMIx client beyond its own job: starting jobs, meeting their ranks, publishing what others look up. Calls without
+ * blocking do the same as those with, on a thread of their own: their callers go on serving the network meanwhile. What
+ * their arguments lead to stays as it is until the callback, says the standard. Table: preload/abi/tables/pmix.def.
  */
 #include "preload/shim.h"
 
@@ -45,7 +45,7 @@ bool umw_pmix_later(void* (*work)(void*), void* argument)
   return true;
 }
 
-/* --- meeting --------------------------------------------------------------------------------------------------------- */
+/* --- meeting ------------------------------------------------------------------------------------------------------ */
 
 pmix_status_t umw_pmix_meet(const pmix_proc_t procs[], size_t count)
 {
@@ -66,7 +66,8 @@ pmix_status_t umw_pmix_meet(const pmix_proc_t procs[], size_t count)
       continue;
     }
     struct umw_members* next = &members[used++];
-    const size_t length = strnlen(procs[i].nspace, sizeof next->job - 1); /* names of the simulation's jobs are shorter */
+    const size_t length =
+        strnlen(procs[i].nspace, sizeof next->job - 1); /* names of the simulation's jobs are shorter */
     memcpy(next->job, procs[i].nspace, length);
     next->job[length] = '\0';
     next->first = all ? 0 : (int32_t)procs[i].rank;
@@ -139,7 +140,7 @@ UMW_PUBLIC pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t pr
   return PMIx_Connect_nb(procs, proc_count, info, count, callback, data);
 }
 
-/* --- publishing ------------------------------------------------------------------------------------------------------ */
+/* --- publishing --------------------------------------------------------------------------------------------------- */
 
 static int64_t number_of(const pmix_value_t* value)
 {
@@ -341,7 +342,7 @@ UMW_PUBLIC pmix_status_t PMIx_Unpublish_nb(char** keys, const pmix_info_t info[]
   return publication_later((struct publication){unpublish, info, count, keys, callback, NULL, data});
 }
 
-/* --- starting jobs --------------------------------------------------------------------------------------------------- */
+/* --- starting jobs ------------------------------------------------------------------------------------------------ */
 
 struct request { /* texts, each with its end: runtime/bootstrap/spawn_request.h */
   char* bytes;

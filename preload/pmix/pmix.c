@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The PMIx client. There is no daemon: what ranks publish and where they meet is the runtime's bootstrap service, what the
- * job is like stands in the gate. A look-up without blocking completes, and calls back, before it returns; the standard
- * allows it and Open MPI's ext3x component is content. A fence without blocking must not: Open MPI goes on serving its
- * network while it waits for the callback, and relies on having done so when it unloads its components in MPI_Finalize.
- * So that one runs on a thread of its own, as in the real library. Table: preload/abi/tables/pmix.def.
+ * The PMIx client. There is no daemon: what ranks publish and where they meet is the runtime's bootstrap service, what
+ * the job is like stands in the gate. A look-up without blocking completes, and calls back, before it returns; the
+ * standard allows it and Open MPI's ext3x component is content. A fence without blocking must not: Open MPI goes on
+ * serving its network while it waits for the callback, and relies on having done so when it unloads its components in
+ * MPI_Finalize. So that one runs on a thread of its own, as in the real library. Table: preload/abi/tables/pmix.def.
  */
 #include "preload/shim.h"
 
@@ -106,7 +106,7 @@ UMW_PUBLIC const char* PMIx_Error_string(pmix_status_t status)
   }
 }
 
-/* --- keys ------------------------------------------------------------------------------------------------------------ */
+/* --- keys --------------------------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* value)
 {
@@ -277,11 +277,11 @@ static pmix_status_t job_key(pmix_rank_t rank, const char* key, pmix_value_t* va
     return umw_load_value(value, &leader, PMIX_PROC_RANK);
   }
   if (strcmp(key, PMIX_TMPDIR) == 0 || strcmp(key, PMIX_NSDIR) == 0)
-    return umw_load_value(value, gate->session_folder, PMIX_STRING);
+    return umw_load_value(value, gate->session_directory, PMIX_STRING);
   if (strcmp(key, PMIX_PROCDIR) == 0) {
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s/%d", gate->session_folder, gate->rank);
-    return umw_load_value(value, folder, PMIX_STRING);
+    char directory[4096];
+    snprintf(directory, sizeof directory, "%s/%d", gate->session_directory, gate->rank);
+    return umw_load_value(value, directory, PMIX_STRING);
   }
   if (strcmp(key, PMIX_TDIR_RMCLEAN) == 0)
     return umw_load_value(value, NULL, PMIX_BOOL);
@@ -412,7 +412,7 @@ UMW_PUBLIC pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[], 
   return PMIX_SUCCESS;
 }
 
-/* --- meeting: preload/pmix/jobs.c ------------------------------------------------------------------------------------- */
+/* --- meeting: preload/pmix/jobs.c --------------------------------------------------------------------------------- */
 
 UMW_PUBLIC pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t proc_count, const pmix_info_t info[],
                                     size_t count)
@@ -468,7 +468,7 @@ UMW_PUBLIC pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t name, char** lis
   return *list ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/* --- events and requests that have nothing to act on ----------------------------------------------------------------- */
+/* --- events and requests that have nothing to act on -------------------------------------------------------------- */
 
 UMW_PUBLIC pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t code_count, pmix_info_t info[],
                                                      size_t count, pmix_notification_fn_t handler,
@@ -522,7 +522,7 @@ UMW_PUBLIC pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t
   return PMIX_SUCCESS;
 }
 
-/* --- helpers --------------------------------------------------------------------------------------------------------- */
+/* --- helpers ------------------------------------------------------------------------------------------------------ */
 
 UMW_PUBLIC pmix_status_t PMIx_Value_load(pmix_value_t* value, const void* data, pmix_data_type_t type)
 {

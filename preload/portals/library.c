@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "preload/abi/table.h"
 #include "preload/abi/portals4.h"
+#include "preload/abi/table.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -21,13 +21,13 @@ static void explain(const char* function)
             function);
 }
 
-#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                         \
+#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                   \
   PUBLIC result_type name(__VA_OPT__(UMW_LIST(UMW_UNUSED, __VA_ARGS__)))                                               \
   {                                                                                                                    \
     explain(#name);                                                                                                    \
     return PTL_FAIL;                                                                                                   \
   }
-#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                           \
   PUBLIC void name(__VA_OPT__(UMW_LIST(UMW_UNUSED, __VA_ARGS__)))                                                      \
   {                                                                                                                    \
     explain(#name);                                                                                                    \

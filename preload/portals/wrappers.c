@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The Portals 4 functions inside a rank: every row of preload/abi/tables/portals.def becomes a gate call. Those that programs
- * poll with are answered here when nothing can have changed: the gate counts what reaches the rank, and a queue that was
- * empty at the present count still is, as a counter has the value it had. After a few such answers the call crosses, so
- * that the runtime can block the rank (runtime/job/polling.h).
+ * The Portals 4 functions inside a rank: every row of preload/abi/tables/portals.def becomes a gate call. Those that
+ * programs poll with are answered here when nothing can have changed: the gate counts what reaches the rank, and a
+ * queue that was empty at the present count still is, as a counter has the value it had. After a few such answers the
+ * call crosses, so that the runtime can block the rank (runtime/job/polling.h).
  */
 #include "preload/shim.h"
 
@@ -24,14 +24,14 @@ int umw_crossing_PtlAtomicSync(void);
 int umw_crossing_PtlHandleIsEqual(ptl_handle_any_t handle1, ptl_handle_any_t handle2);
 void umw_crossing_PtlFini(void);
 
-#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                         \
+#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                   \
   UMW_PUBLIC result_type name(__VA_OPT__(UMW_LIST(UMW_PARAMETER, __VA_ARGS__)))                                        \
   {                                                                                                                    \
     struct umw_args_##name arguments = {0, UMW_LIST(UMW_NAME, __VA_ARGS__)};                                           \
     umw_cross(UMW_OP_##name, &arguments);                                                                              \
     return arguments.result;                                                                                           \
   }
-#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                           \
   UMW_PUBLIC void name(__VA_OPT__(UMW_LIST(UMW_PARAMETER, __VA_ARGS__)))                                               \
   {                                                                                                                    \
     struct umw_args_##name arguments = {0, UMW_LIST(UMW_NAME, __VA_ARGS__)};                                           \
@@ -114,11 +114,11 @@ UMW_PUBLIC int PtlCTGet(ptl_handle_ct_t ct_handle, ptl_ct_event_t* event)
   return result;
 }
 
-/* PtlAtomicSync: there is nothing to do, atomics act on memory. But programs call it each time they look at memory, as all of
- * shmem_test_*() of Sandia OpenSHMEM do, and such a loop has to be recognised: one that comes back with the same registers
- * and the same stack, again and again, with no other call in between, does nothing but look (runtime/world/slices.h takes loops
- * without calls for the same reason for ones that wait). One whose registers or stack differ may compute; it crosses now and
- * then, so that time goes on. */
+/* PtlAtomicSync: there is nothing to do, atomics act on memory. But programs call it each time they look at memory, as
+ * all of shmem_test_*() of Sandia OpenSHMEM do, and such a loop has to be recognised: one that comes back with the same
+ * registers and the same stack, again and again, with no other call in between, does nothing but look
+ * (runtime/rank_host/slices.h takes loops without calls for the same reason for ones that wait). One whose registers or
+ * stack differ may compute; it crosses now and then, so that time goes on. */
 enum { REGISTER_BYTES = 7 * 8, STATE_BYTES = 1024, PAGE = 4096 };
 enum { LONGEST_PERIOD = 64, PROOF = 3, FIRST_PASSES = 16, MOST_PASSES = 1024 };
 
@@ -134,10 +134,10 @@ static struct look {
   unsigned since;     /* turns since then */
   unsigned limit;     /* of turns in which it is to come back the first time */
   unsigned period;
-  unsigned same;   /* times that it has been in that state; 0: it is registers only */
-  unsigned let_go; /* times in a row */
-  bool idle;       /* it has done nothing else since umw_look_again() */
-} looks[8];        /* threads have different stacks */
+  unsigned same;           /* times that it has been in that state; 0: it is registers only */
+  unsigned forced_wakeups; /* times in a row */
+  bool idle;               /* it has done nothing else since umw_look_again() */
+} looks[8];                /* threads have different stacks */
 
 static void remember_state(struct look* look, const void* state, size_t bytes)
 {
@@ -164,7 +164,7 @@ static bool back_again(struct look* look, const void* state)
   if (look->crossings != umw_gate->crossings) {
     look->crossings = umw_gate->crossings;
     look->turns = 1;
-    look->passes = look->let_go = 0;
+    look->passes = look->forced_wakeups = 0;
     forget_state(look, state);
   } else if (look->where == state && memcmp(look->state, state, look->bytes) == 0) {
     look->period = look->since;
@@ -207,11 +207,11 @@ __attribute__((used, visibility("hidden"))) int umw_atomic_sync(const void* stat
   } else if (unchanged && look->same > PROOF) {
     look->passes = 0;
     if (!umw_look_again(changes, look->idle)) {
-      look->let_go = 0;
+      look->forced_wakeups = 0;
     } else {
-      look->passes = FIRST_PASSES << look->let_go;
+      look->passes = FIRST_PASSES << look->forced_wakeups;
       if (look->passes < MOST_PASSES)
-        ++look->let_go;
+        ++look->forced_wakeups;
     }
     look->idle = true;
   } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * exec. A rank becomes the new program within its process (runtime/world/program_change.h): same rank, pid and date. Children (fork,
- * posix_spawn, system, popen) are processes of their own, whose exec is the kernel's.
+ * exec. A rank becomes the new program within its process (runtime/rank_host/program_change.h): same rank, pid and
+ * time. Children (fork, posix_spawn, system, popen) are processes of their own, whose exec is the kernel's.
  */
 #include "preload/shim.h"
 
@@ -81,16 +81,16 @@ static int execute_or_interpret(const char* path, char* const argv[], char* cons
   return -1;
 }
 
-/* Through the folders of PATH, execvp(3). */
+/* Through the directories of PATH, execvp(3). */
 static int search(const char* file, char* const argv[], char* const envp[])
 {
   if (strchr(file, '/') || !*file)
     return execute_or_interpret(file, argv, envp);
-  const char* folders = getenv("PATH");
-  if (!folders)
-    folders = "/bin:/usr/bin";
+  const char* directories = getenv("PATH");
+  if (!directories)
+    directories = "/bin:/usr/bin";
   bool denied = false;
-  for (const char* begin = folders;; ++begin) {
+  for (const char* begin = directories;; ++begin) {
     const char* end = strchrnul(begin, ':');
     char path[PATH_MAX];
     const int length = snprintf(path, sizeof path, "%.*s%s%s", (int)(end - begin), begin, end > begin ? "/" : "", file);

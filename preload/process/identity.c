@@ -245,7 +245,7 @@ UMW_PUBLIC int get_nprocs_conf(void)
   return umw_gate ? umw_gate->cores : UMW_REAL(get_nprocs_conf)();
 }
 
-/* --- randomness: reproducible where the run is (splitmix64, Steele et al. 2014) -------------------------------------- */
+/* --- randomness: reproducible where the run is (splitmix64, Steele et al. 2014) ----------------------------------- */
 
 static void fill_random(void* buffer, size_t size)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Limits and the file mode mask of the rank, which the ranks of a process would otherwise have in common. Of the limits only that of
- * descriptors is the rank's own; it is enforced here (descriptors.c counts), since the process's is that of all its ranks together.
+ * Limits and the file mode mask of the rank, which the ranks of a process would otherwise have in common. Of the limits
+ * only that of descriptors is the rank's own; it is enforced here (descriptors.c counts), since the process's is that
+ * of all its ranks together.
  */
 #include "preload/shim.h"
 

@@ -67,9 +67,9 @@ UMW_PUBLIC void abort(void)
 }
 
 /* --- fork(2) --------------------------------------------------------------------------------------------------------
- * The child is a plain process outside the simulation, usually on its way to exec. It has the rank's code as it came from its files. The
- * parent goes on when it has the handlers of the rank: the runtime's would otherwise take what the parent sends it. All of this also where
- * the C library forks (forkpty). */
+ * The child is a plain process outside the simulation, usually on its way to exec. It has the rank's code as it came
+ * from its files. The parent goes on when it has the handlers of the rank: the runtime's would otherwise take what the
+ * parent sends it. All of this also where the C library forks (forkpty). */
 static struct {
   uint64_t mask;
   int ready[2]; /* -1: there was no descriptor to be had */
@@ -84,7 +84,7 @@ static void before_fork(void)
   if (UMW_REAL(pipe2)(forking.ready, O_CLOEXEC) != 0)
     forking.ready[0] = forking.ready[1] = -1;
   umw_unshare_memory();
-  umw_gate->uncut = 1; /* as in threads/thread_blocks.c */
+  umw_gate->no_preempt = 1; /* as in threads/thread_blocks.c */
   umw_original_code(1);
   errno = error;
 }
@@ -112,7 +112,7 @@ static void parent_of_fork(void)
     return;
   const int error = errno;
   umw_original_code(0);
-  umw_gate->uncut = 0;
+  umw_gate->no_preempt = 0;
   UMW_REAL(close)(forking.ready[1]);
   while (UMW_REAL(read)(forking.ready[0], &byte, 1) < 0 && errno == EINTR)
     ;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Signals of a rank. The kernel knows one set of handlers for the whole process, and those are the runtime's; what a rank
- * installs is kept here. The runtime hands on what befalls the rank (a fault, a closed pipe). What ranks, their threads and
- * timers send each other never reaches the kernel: the runtime keeps what pends and each thread's mask, and a thread
- * acts on what is due at the end of a crossing or when its time slice is over, on its own stack.
+ * Signals of a rank. The kernel knows one set of handlers for the whole process, and those are the runtime's; what a
+ * rank installs is kept here. The runtime hands on the rank's own faults and signals (a closed pipe). What ranks, their
+ * threads and timers send each other never reaches the kernel: the runtime keeps what pends and each thread's mask, and
+ * a thread acts on what is due at the end of a crossing or when its time slice is over, on its own stack.
  */
 #include "preload/shim.h"
 
@@ -48,7 +48,7 @@ static int failed(int error)
   return -1;
 }
 
-/* --- what is done about a signal ----------------------------------------------------------------------------------------- */
+/* --- what is done about a signal ---------------------------------------------------------------------------------- */
 
 static bool stops(int number)
 {
@@ -165,7 +165,8 @@ static void call(const struct sigaction* action, int number, siginfo_t* info, vo
     action->sa_handler(number);
 }
 
-/* The same where no kernel interrupts the thread: a handler begins with rounding and traps as usual, whatever the thread has chosen. */
+/* The same where no kernel interrupts the thread: a handler begins with rounding and traps as usual, whatever the
+ * thread has chosen. */
 static void call_as_kernel(const struct sigaction* action, int number, siginfo_t* info, void* context)
 {
   const uint32_t usual = 0x1f80;
@@ -183,7 +184,8 @@ struct fault {
 };
 static _Thread_local struct fault fault;
 
-/* A fault cannot be ignored, sigaction(2). On the runtime's signal stack, so nothing crosses that the handler does not. */
+/* A fault cannot be ignored, sigaction(2). On the runtime's signal stack, so nothing crosses that the handler does not.
+ */
 static bool deliver(int number, siginfo_t* info, void* context, uint64_t* mask, bool stack_used_up)
 {
   const struct sigaction action = actions[number];
@@ -206,8 +208,8 @@ static bool deliver(int number, siginfo_t* info, void* context, uint64_t* mask, 
   return true;
 }
 
-/* The mask that a call such as sigsuspend has replaced. It comes back when the first handler returns, so that what else is
- * pending stays so, sigsuspend(2). */
+/* The mask that a call such as sigsuspend has replaced. It comes back when the first handler returns, so that what else
+ * is pending stays so, sigsuspend(2). */
 static _Thread_local struct {
   uint64_t before;
   bool changed;
@@ -308,7 +310,7 @@ LONG_JUMP(_longjmp)
 LONG_JUMP(siglongjmp)
 LONG_JUMP(__longjmp_chk)
 
-/* --- masks ------------------------------------------------------------------------------------------------------------- */
+/* --- masks -------------------------------------------------------------------------------------------------------- */
 
 UMW_PUBLIC int pthread_sigmask(int how, const sigset_t* restrict set, sigset_t* restrict old)
 {
@@ -411,7 +413,7 @@ void umw_mask_after(void)
   umw_signal_mask(SIG_SETMASK, &replaced.before, NULL);
 }
 
-/* --- waiting for one --------------------------------------------------------------------------------------------------- */
+/* --- waiting for one ---------------------------------------------------------------------------------------------- */
 
 /* Until a handler has run that was not counted in `handled`. */
 static int wait_for_handler(unsigned handled)
@@ -498,7 +500,7 @@ UMW_PUBLIC int signalfd(int fd, const sigset_t* set, int flags)
   return failed(ENOSYS);
 }
 
-/* --- sending ------------------------------------------------------------------------------------------------------------ */
+/* --- sending ------------------------------------------------------------------------------------------------------ */
 
 static bool is_signal(int number)
 {

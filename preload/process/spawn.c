@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Children of posix_spawn(3) and what is made of it: plain processes outside the simulation, that have the rank's descriptors by the numbers
- * by which the program knows them (descriptor_numbers.h). Table: preload/abi/tables/process.def. */
+ * Children of posix_spawn(3) and what is made of it: plain processes outside the simulation, that have the rank's
+ * descriptors by the numbers by which the program knows them (descriptor_numbers.h). Table:
+ * preload/abi/tables/process.def. */
 #include "preload/shim.h"
 
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 typedef int spawn_call(pid_t* restrict, const char* restrict, const posix_spawn_file_actions_t*,
                        const posix_spawnattr_t* restrict, char* const[restrict], char* const[restrict]);
 
-/* Room for so many, so that nobody who is uncut waits for another thread that has the heap. */
+/* Room for so many, so that nobody who is no_preempt waits for another thread that has the heap. */
 static int make_room(posix_spawn_file_actions_t* actions, int count)
 {
   int error = 0;
@@ -30,7 +31,7 @@ static int make_room(posix_spawn_file_actions_t* actions, int count)
 static void keep_to_this_thread(bool keep)
 {
   if (umw_gate)
-    umw_gate->uncut = keep;
+    umw_gate->no_preempt = keep;
 }
 
 static int spawn(spawn_call* call, pid_t* pid, const char* path, const posix_spawn_file_actions_t* wanted,
@@ -103,7 +104,7 @@ UMW_PUBLIC int system(const char* command)
   return error == 0 && wait_for(child, &status) < 0 ? -1 : status;
 }
 
-/* --- popen(3): likewise --------------------------------------------------------------------------------------------- */
+/* --- popen(3): likewise ------------------------------------------------------------------------------------------- */
 
 struct child_stream {
   FILE* stream;

@@ -2,11 +2,12 @@
  *
  * Beginning and end of a rank.
  *
- * The rank's own ld.so has mapped and relocated everything, in a thread of its own (loader/parked_thread.h). The shim is linked with
- * -z initfirst: its constructors run before every other one. The first of them finds the gate and hands over: it returns in the
- * thread that carries the rank, and the other one sleeps for ever. It then registers the very first exit handler. As handlers run
- * last to first, everything that ends the program through the C library, exit() inside err() or the return of main, ends in
- * that handler, and from there in the runtime; exit() itself needs no wrapper.
+ * The rank's own ld.so has mapped and relocated everything, in a thread of its own (loader/parked_thread.h). The shim
+ * is linked with -z initfirst: its constructors run before every other one. The first of them finds the gate and hands
+ * over: it returns in the thread that carries the rank, and the other one sleeps for ever. It then registers the very
+ * first exit handler. As handlers run last to first, everything that ends the program through the C library, exit()
+ * inside err() or the return of main, ends in that handler, and from there in the runtime; exit() itself needs no
+ * wrapper.
  */
 #include "preload/shim.h"
 
@@ -25,8 +26,9 @@ struct umw_gate* umw_gate;
 /* GLIBC_PRIVATE */
 void __libc_early_init(_Bool initial);
 
-/* A process has one break, and each C library remembers where it last put it: malloc must not use it. That of a dlmopen namespace does
- * not, and this is how the C library knows that it is in one (glibc 2.32 to 2.41, elf/libc_early_init.c, malloc/arena.c). */
+/* A process has one break, and each C library remembers where it last put it: malloc must not use it. That of a dlmopen
+ * namespace does not, and this is how the C library knows that it is in one (glibc 2.32 to 2.41, elf/libc_early_init.c,
+ * malloc/arena.c). */
 static void leave_break_alone(void)
 {
   void (*early_init)(_Bool) = dlvsym(RTLD_DEFAULT, "__libc_early_init", "GLIBC_PRIVATE");
@@ -34,7 +36,8 @@ static void leave_break_alone(void)
     early_init(false);
 }
 
-/* Returns in the thread that has waited for it, and not in this one, which no longer touches the stack. Offsets are checked below. */
+/* Returns in the thread that has waited for it, and not in this one, which no longer touches the stack. Offsets are
+ * checked below. */
 void umw_hand_over(struct umw_handover* to) __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
         ".globl umw_hand_over\n"
@@ -162,7 +165,7 @@ UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, cha
   return real(umw_gate ? main_of_rank : main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-/* --- objects ------------------------------------------------------------------------------------------------------- */
+/* --- objects ------------------------------------------------------------------------------------------------------ */
 
 void* umw_symbol_of(const char* library, const char* name)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Names looked up asynchronously. The C library does it in threads of its own; here each is looked up at once. So none is ever in
- * progress, and what else there is (gai_error, gai_suspend, gai_cancel) is right as it stands in the C library. */
+ * Names looked up asynchronously. The C library does it in threads of its own; here each is looked up at once. So none
+ * is ever in progress, and what else there is (gai_error, gai_suspend, gai_cancel) is right as it stands in the C
+ * library. */
 #include "preload/threads/notify.h"
 
 #include <netdb.h>

@@ -47,7 +47,7 @@ static struct sockaddr_in internet(uint32_t host)
   return (struct sockaddr_in){AF_INET, 0, {htonl(host)}, {0}};
 }
 
-/* --- getifaddrs ----------------------------------------------------------------------------------------------------------------------- */
+/* --- getifaddrs --------------------------------------------------------------------------------------------------- */
 
 enum { v6_count = 3, all_count = count + v6_count };
 
@@ -134,7 +134,7 @@ UMW_PUBLIC char* if_indextoname(unsigned index, char name[IF_NAMESIZE])
   return NULL;
 }
 
-/* --- netdevice(7) --------------------------------------------------------------------------------------------------------------------- */
+/* --- netdevice(7) ------------------------------------------------------------------------------------------------- */
 
 static int list_interfaces(struct ifconf* answer)
 {

@@ -14,24 +14,25 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "preload/descriptors/descriptors.h"
 #include "preload/abi/time_units.h"
-#include "preload/sockets/messages.h"
+#include "preload/descriptors/descriptors.h"
 #include "preload/paths/paths.h"
+#include "preload/sockets/messages.h"
 
-/* --- names ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------- */
 
 enum { path_offset = offsetof(struct sockaddr_un, sun_path) };
 
-/* What an abstract name of the node begins with on this machine: the name of the run's folder and the node's number. */
+/* What an abstract name of the node begins with on this machine: the name of the run's directory and the node's number.
+ */
 static size_t prefix(char* text, size_t size)
 {
-  const char* node = strrchr(umw_gate->session_folder, '/');
+  const char* node = strrchr(umw_gate->session_directory, '/');
   const char* end = node;
-  while (end > umw_gate->session_folder && *--end != '/')
+  while (end > umw_gate->session_directory && *--end != '/')
     ;
   const char* run = end;
-  while (run > umw_gate->session_folder && *--run != '/')
+  while (run > umw_gate->session_directory && *--run != '/')
     ;
   const int length = snprintf(text, size, "%.*s/%s/", (int)(end - run - 1), run + 1, node + 1);
   return (size_t)length;
@@ -168,7 +169,7 @@ int umw_local_peer(int fd, struct sockaddr* address, socklen_t* length)
   return shown_name(true, fd, address, length);
 }
 
-/* --- waiting -------------------------------------------------------------------------------------------------------------------------- */
+/* --- waiting ------------------------------------------------------------------------------------------------------ */
 
 static int64_t deadline_of(int fd, int option)
 {
@@ -176,7 +177,7 @@ static int64_t deadline_of(int fd, int option)
   socklen_t length = sizeof limit;
   if (UMW_REAL(getsockopt)(fd, SOL_SOCKET, option, &limit, &length) != 0 || (limit.tv_sec == 0 && limit.tv_usec == 0))
     return -1;
-  const int64_t deadline = umw_date_after(umw_now_ps(NULL), umw_ps_of_timeval(&limit));
+  const int64_t deadline = umw_time_after(umw_now_ps(NULL), umw_ps_of_timeval(&limit));
   return deadline == UMW_PS_NEVER ? -1 : deadline;
 }
 
@@ -191,7 +192,7 @@ int umw_local_connect(int fd, const struct sockaddr* address, socklen_t length)
   const struct sockaddr* there = translate(address, &length, &room);
   if (!there && address)
     return -1;
-  umw_clock_settle(0); /* those at earlier dates come first */
+  umw_clock_settle(0); /* those at earlier times come first */
   if (!is_local(there, length) || is_nonblocking(fd)) {
     const int result = UMW_REAL(connect)(fd, there, length);
     umw_descriptor_written(fd);
@@ -236,7 +237,7 @@ int umw_local_accept(int fd, struct sockaddr* address, socklen_t* length, int fl
   return number;
 }
 
-/* --- data ----------------------------------------------------------------------------------------------------------------------------- */
+/* --- data --------------------------------------------------------------------------------------------------------- */
 
 /* Descriptors on their way (SCM_RIGHTS) have the process's numbers. `room`: as large as the control data. */
 static void translate_rights(struct msghdr* message, char* room)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Sockets of the node (AF_UNIX), and other families that the kernel serves. They are the kernel's; a call that waits does so in simulated
- * time, abstract names are the node's, and paths lead where others do (paths.h). Results are as of the calls of these names. */
+ * Sockets of the node (AF_UNIX), and other families that the kernel serves. They are the kernel's; a call that waits
+ * does so in simulated time, abstract names are the node's, and paths lead where others do (paths.h). Results are as of
+ * the calls of these names. */
 #pragma once
 
 #include <sys/socket.h>

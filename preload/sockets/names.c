@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Names and addresses of the simulated nodes, in place of the resolver's. There is nobody else: a name that is none of a node is not
- * found. Every node has an address of IPv4 and one of IPv6; results and their order are those of glibc on such a host.
+ * Names and addresses of the simulated nodes, in place of the resolver's. There is nobody else: a name that is none of
+ * a node is not found. Every node has an address of IPv4 and one of IPv6; results and their order are those of glibc on
+ * such a host.
  */
 #include "preload/sockets/names.h"
 
@@ -16,7 +17,7 @@
 
 #include "preload/sockets/socket_addresses.h"
 
-/* --- names and addresses -------------------------------------------------------------------------------------------------------------- */
+/* --- names and addresses ------------------------------------------------------------------------------------------ */
 
 static bool has_scope(const struct in6_addr* address)
 {
@@ -97,7 +98,7 @@ bool umw_name_of_address(const umw_address* address, char* name, size_t size)
   return node != 0 && umw_host_name(node, name, size) >= 0;
 }
 
-/* --- getaddrinfo ---------------------------------------------------------------------------------------------------------------------- */
+/* --- getaddrinfo -------------------------------------------------------------------------------------------------- */
 
 struct result {
   struct addrinfo info; /* first: freeaddrinfo gets this */
@@ -120,7 +121,8 @@ struct wanted_kind {
   int type, protocol, port;
 };
 
-/* The kinds of sockets that the results are to be for, with the port of the service. Their number, or an error, which is negative. */
+/* The kinds of sockets that the results are to be for, with the port of the service. Their number, or an error, which
+ * is negative. */
 static int find_kinds(const char* service, const struct addrinfo* hints, struct wanted_kind* kinds)
 {
   const bool every = hints->ai_socktype == 0 && hints->ai_protocol == 0;
@@ -159,7 +161,8 @@ struct wanted_address {
   int family;
 };
 
-/* What the results are to be for, in the order in which a program should try them (RFC 6724). Their number, or an error. */
+/* What the results are to be for, in the order in which a program should try them (RFC 6724). Their number, or an
+ * error. */
 static int find_addresses(const char* name, const struct addrinfo* hints, struct umw_host* host,
                           struct wanted_address addresses[2])
 {
@@ -271,7 +274,7 @@ UMW_PUBLIC void freeaddrinfo(struct addrinfo* list)
   }
 }
 
-/* --- getnameinfo ---------------------------------------------------------------------------------------------------------------------- */
+/* --- getnameinfo -------------------------------------------------------------------------------------------------- */
 
 static void numeric_name(int family, const umw_address* address, uint32_t scope, char* text, size_t size)
 {

@@ -13,7 +13,8 @@ struct umw_host {
   uint32_t scope;     /* of v6, if it is numeric */
 };
 
-/* 0, EAI_NONAME: there is none of that name, EAI_ADDRFAMILY: it is an address of another family than `family` (AF_UNSPEC: any).
+/* 0, EAI_NONAME: there is none of that name, EAI_ADDRFAMILY: it is an address of another family than `family`
+ * (AF_UNSPEC: any).
  * ::ffff:a.b.c.d has both. */
 int umw_look_up(const char* name, int family, bool numeric_only, struct umw_host* host);
 /* False: it has none. */

@@ -5,8 +5,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "preload/descriptors/descriptors.h"
 #include "preload/abi/address.h"
+#include "preload/descriptors/descriptors.h"
 
 #pragma GCC visibility push(hidden)
 enum umw_address_for { umw_for_bind, umw_for_connect, umw_for_sending };
@@ -27,6 +27,7 @@ struct sockaddr_in6 umw_sockaddr_v6(const umw_address* address); /* with the sco
 /* The addresses of the node whose IPv4 address that is. */
 umw_address umw_unique_local_of(uint32_t host);
 umw_address umw_link_local_of(uint32_t host);
-/* IPv4 address, in host byte order, of the node that has this one, whether there is such a node or not; 0: it is not on the network. */
+/* IPv4 address, in host byte order, of the node that has this one, whether there is such a node or not; 0: it is not on
+ * the network. */
 uint32_t umw_v4_of_node(const umw_address* address);
 #pragma GCC visibility pop

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "preload/descriptors/descriptors.h"
 #include "preload/abi/time_units.h"
+#include "preload/descriptors/descriptors.h"
 #include "preload/sockets/sockets.h"
 
 static int fail(int error)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * TCP and UDP over the simulated network. A simulated socket is one end of a pair of AF_UNIX sockets whose other end the runtime has
- * (runtime/sockets/stack.h); so what can be done with a descriptor alone (poll, epoll, dup, FIONREAD) needs nothing here. What is
- * written goes into the pair, and the runtime is told; what is read comes out of it. While a socket connects its buffer is full, so that it
- * becomes writable at the right moment. Sockets of other families are the kernel's; only their waits are simulated.
+ * TCP and UDP over the simulated network. A simulated socket is one end of a pair of AF_UNIX sockets whose other end
+ * the runtime has (runtime/sockets/stack.h); so what can be done with a descriptor alone (poll, epoll, dup, FIONREAD)
+ * needs nothing here. What is written goes into the pair, and the runtime is told; what is read comes out of it. While
+ * a socket connects its buffer is full, so that it becomes writable at the right moment. Sockets of other families are
+ * the kernel's; only their waits are simulated.
  */
 #include "preload/shim.h"
 
@@ -19,9 +20,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "preload/descriptors/descriptors.h"
 #include "preload/abi/datagram.h"
 #include "preload/abi/time_units.h"
+#include "preload/descriptors/descriptors.h"
 #include "preload/sockets/local_sockets.h"
 #include "preload/sockets/messages.h"
 #include "preload/sockets/socket_addresses.h"
@@ -35,7 +36,7 @@ static int fail(int error)
   return -1;
 }
 
-/* --- making and naming ------------------------------------------------------------------------------------------------------------ */
+/* --- making and naming -------------------------------------------------------------------------------------------- */
 
 /* The pair behind a socket; the program's end. */
 static int own_both(int result, const int ends[2])
@@ -47,7 +48,7 @@ static int own_both(int result, const int ends[2])
   return result;
 }
 
-static void let_go(int own)
+static void release_socket(int own)
 {
   umw_disown(own);
   UMW_REAL(close)(own);
@@ -72,7 +73,7 @@ static int adopt(int fd, int number, const struct umw_socket* like, int flags)
   if (!socket) {
     if (number > 0)
       umw_socket_close(number);
-    let_go(fd);
+    release_socket(fd);
     return fail(number > 0 ? ENOMEM : -number);
   }
   *socket = (struct umw_socket){.number = number,
@@ -112,7 +113,7 @@ UMW_PUBLIC int socket(int domain, int type, int protocol)
     return -1;
   const struct umw_socket wanted = {.datagram = kind == SOCK_DGRAM, .v6 = domain == AF_INET6};
   const int number = umw_socket_create(wanted.datagram, wanted.v6, other);
-  let_go(other);
+  release_socket(other);
   return adopt(fd, number, &wanted, type);
 }
 
@@ -173,7 +174,7 @@ UMW_PUBLIC int getpeername(int fd, struct sockaddr* restrict address, socklen_t*
                     : UMW_REAL(getpeername)(fd, address, length);
 }
 
-/* --- connecting --------------------------------------------------------------------------------------------------------------------- */
+/* --- connecting --------------------------------------------------------------------------------------------------- */
 
 /* Fills the buffer of the pair, made as small as can be; returns the bytes. */
 static uint64_t fill(int fd, struct umw_socket* socket)
@@ -197,7 +198,8 @@ void umw_restore_buffer(int fd, struct umw_socket* socket)
   socket->send_buffer = 0;
 }
 
-/* After an attempt to connect that has failed: a new pair in the place of the one that ended with it. A negative errno, as services have. */
+/* After an attempt to connect that has failed: a new pair in the place of the one that ended with it. A negative errno,
+ * as services have. */
 static int renew(int fd, struct umw_socket* socket)
 {
   int other, size;
@@ -214,14 +216,14 @@ static int renew(int fd, struct umw_socket* socket)
   const int result = UMW_REAL(dup3)(own, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0
                          ? -errno
                          : umw_socket_renew(socket->number, other);
-  let_go(own);
-  let_go(other);
+  release_socket(own);
+  release_socket(other);
   return result;
 }
 
 static int64_t deadline_after(int64_t timeout)
 {
-  const int64_t deadline = timeout > 0 ? umw_date_after(umw_now_ps(NULL), timeout) : UMW_PS_NEVER;
+  const int64_t deadline = timeout > 0 ? umw_time_after(umw_now_ps(NULL), timeout) : UMW_PS_NEVER;
   return deadline == UMW_PS_NEVER ? -1 : deadline;
 }
 
@@ -310,9 +312,9 @@ UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* res
       return -1;
     UMW_REAL(recv)(fd, &one, 1, MSG_DONTWAIT);
     const int number = umw_socket_accept(socket->number, other);
-    let_go(other);
+    release_socket(other);
     if (number == -EAGAIN) {
-      let_go(own);
+      release_socket(own);
       continue;
     }
     const int adopted = adopt(own, number, socket, flags);
@@ -344,7 +346,7 @@ UMW_PUBLIC int shutdown(int fd, int how)
   return result;
 }
 
-/* --- sending -------------------------------------------------------------------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------------------------------------------------ */
 
 static int broken(const struct umw_socket* socket)
 {
@@ -491,7 +493,7 @@ UMW_PUBLIC ssize_t sendfile64(int to, int from, off64_t* offset, size_t size)
   return sendfile(to, from, offset, size);
 }
 
-/* --- receiving ------------------------------------------------------------------------------------------------------------------------ */
+/* --- receiving ---------------------------------------------------------------------------------------------------- */
 
 static void made_room(const struct umw_socket* socket, int flags)
 {
@@ -509,7 +511,7 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
   umw_gate->descriptor_seen = umw_gate->descriptor_news;
   const ssize_t n = UMW_REAL(recvmsg)(fd, &rest, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
   if (n > 0)
-    umw_gate->got_on = 1;
+    umw_gate->made_progress = 1;
   message->msg_flags = rest.msg_flags & MSG_TRUNC;
   if (socket->datagram && n == 0 &&
       !(flags & MSG_PEEK)) { /* no datagram, which has a head: something has become of one before */

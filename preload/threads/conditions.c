@@ -23,7 +23,7 @@ static struct waiting* queue;
 
 /* Of one that ranks of the node share the runtime has the queue. */
 static int wait_for_shared_condition(const struct umw_object* object, pthread_mutex_t* mutex, clockid_t id,
-                                     const struct timespec* date)
+                                     const struct timespec* abstime)
 {
   umw_condition_enter(object->place.device, object->place.inode, object->place.offset);
   const int refused = pthread_mutex_unlock(mutex);
@@ -33,7 +33,7 @@ static int wait_for_shared_condition(const struct umw_object* object, pthread_mu
   }
   int ending = -EINTR;
   while (ending == -EINTR && !umw_cancellable())
-    ending = umw_condition_wait(date ? umw_time_left(id, date) : -1);
+    ending = umw_condition_wait(abstime ? umw_time_left(id, abstime) : -1);
   if (ending == -EINTR)
     umw_condition_leave(0);
   const int error = pthread_mutex_lock(mutex);
@@ -52,15 +52,15 @@ static void leave_queue(const struct waiting* self)
 }
 
 static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t id,
-                              const struct timespec* date)
+                              const struct timespec* abstime)
 {
   struct waiting self = {.condition = condition};
   struct waiting** last = &queue;
-  if (date && (!umw_is_valid(date) || !umw_may_wait_by(id)))
+  if (abstime && (!umw_is_valid(abstime) || !umw_may_wait_by(id)))
     return EINVAL;
   const struct umw_object object = umw_object_at(condition, is_shared_condition(condition));
   if (object.shared)
-    return wait_for_shared_condition(&object, mutex, id, date);
+    return wait_for_shared_condition(&object, mutex, id, abstime);
   while (*last)
     last = &(*last)->next;
   *last = &self;
@@ -70,7 +70,7 @@ static int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex,
     return result;
   }
   for (uint64_t seen = umw_wakes(); !self.signalled && !umw_cancellable(); seen = umw_wakes()) {
-    const int64_t left = date ? umw_time_left(id, date) : -1;
+    const int64_t left = abstime ? umw_time_left(id, abstime) : -1;
     if (left == 0) {
       result = ETIMEDOUT;
       break;
@@ -91,20 +91,20 @@ UMW_PUBLIC int pthread_cond_wait(pthread_cond_t* restrict condition, pthread_mut
 }
 
 UMW_PUBLIC int pthread_cond_timedwait(pthread_cond_t* restrict condition, pthread_mutex_t* restrict mutex,
-                                      const struct timespec* restrict date)
+                                      const struct timespec* restrict abstime)
 {
   if (!umw_gate)
-    return UMW_REAL(pthread_cond_timedwait)(condition, mutex, date);
+    return UMW_REAL(pthread_cond_timedwait)(condition, mutex, abstime);
   /* glibc 2.36 keeps the clock of pthread_condattr_setclock in bit 1 of __wrefs (nptl/pthread_cond_common.c) */
   const clockid_t id = condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
-  return wait_for_condition(condition, mutex, id, date);
+  return wait_for_condition(condition, mutex, id, abstime);
 }
 
 UMW_PUBLIC int pthread_cond_clockwait(pthread_cond_t* restrict condition, pthread_mutex_t* restrict mutex, clockid_t id,
-                                      const struct timespec* restrict date)
+                                      const struct timespec* restrict abstime)
 {
-  return umw_gate ? wait_for_condition(condition, mutex, id, date)
-                  : UMW_REAL(pthread_cond_clockwait)(condition, mutex, id, date);
+  return umw_gate ? wait_for_condition(condition, mutex, id, abstime)
+                  : UMW_REAL(pthread_cond_clockwait)(condition, mutex, id, abstime);
 }
 
 static void signal_waiting(const pthread_cond_t* condition, bool all)
@@ -119,7 +119,7 @@ static void signal_waiting(const pthread_cond_t* condition, bool all)
   for (struct waiting* waiting = queue; waiting; waiting = waiting->next)
     if (waiting->condition == condition && !waiting->signalled) {
       waiting->signalled = true;
-      umw_gate->got_on = 1;
+      umw_gate->made_progress = 1;
       if (!all) {
         who = waiting;
         break;

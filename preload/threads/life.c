@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Threads of a rank. A simulated thread runs on a stack and a thread control block of its own, but on the one OS thread of
- * the simulation; if it blocked in the kernel, everything would stop. Every blocking call of this folder is therefore a loop of the C
- * library's own non-blocking one and a wait at the gate (waiting.h), which ends when another thread of the rank has released
- * something. Objects keep the C library's layout and state, so that what is not interposed still agrees with them.
+ * Threads of a rank. A simulated thread runs on a stack and a thread control block of its own, but on the one OS thread
+ * of the simulation; if it blocked in the kernel, everything would stop. Every blocking call of this directory is
+ * therefore a loop of the C library's own non-blocking one and a wait at the gate (waiting.h), which ends when another
+ * thread of the rank has released something. Objects keep the C library's layout and state, so that what is not
+ * interposed still agrees with them.
  *
  * Here: how one begins, ends and is joined.
  */
@@ -95,7 +96,8 @@ extern void* __dso_handle;
 static void end_of_thread(void* result)
 {
   struct umw_thread* thread = umw_current_thread;
-  /* The C library remembers the object whose destructor was registered last; it may be unloaded before the next thread. */
+  /* The C library remembers the object whose destructor was registered last; it may be unloaded before the next thread.
+   */
   __cxa_thread_atexit_impl(do_nothing, NULL, &__dso_handle);
   __call_tls_dtors(); /* thread_local, then pthread keys: the order of the C library's start_thread */
   umw_run_key_destructors();
@@ -111,8 +113,8 @@ static void end_of_thread(void* result)
   umw_thread_end(0);
 }
 
-/* Runs a thread's function, or main. pthread_exit and cancellation are the C library's own: they unwind the stack (destructors,
- * cleanup handlers) down to the buffer registered here, as down to its own start_thread. */
+/* Runs a thread's function, or main. pthread_exit and cancellation are the C library's own: they unwind the stack
+ * (destructors, cleanup handlers) down to the buffer registered here, as down to its own start_thread. */
 void* umw_run_unwindable(void* (*start)(void*), void* argument, void* (*result)(void))
 {
   __pthread_unwind_buf_t buffer;
@@ -222,7 +224,7 @@ struct umw_thread* umw_joinable(pthread_t id)
   return id == umw_main_thread.id ? &umw_main_thread : link ? *link : NULL;
 }
 
-static int join(pthread_t id, void** result, clockid_t clock, const struct timespec* date, bool wait)
+static int join(pthread_t id, void** result, clockid_t clock, const struct timespec* abstime, bool wait)
 {
   struct umw_thread* const thread = umw_joinable(id);
   if (!thread)
@@ -234,7 +236,7 @@ static int join(pthread_t id, void** result, clockid_t clock, const struct times
   for (uint64_t seen = umw_wakes(); !thread->ended; seen = umw_wakes()) {
     if (!wait)
       return EBUSY;
-    const int64_t left = date ? umw_time_left(clock, date) : -1;
+    const int64_t left = abstime ? umw_time_left(clock, abstime) : -1;
     if (left == 0)
       return ETIMEDOUT;
     umw_test_cancel();
@@ -260,16 +262,17 @@ UMW_PUBLIC int pthread_tryjoin_np(pthread_t id, void** result)
   return umw_gate ? join(id, result, CLOCK_REALTIME, NULL, false) : UMW_REAL(pthread_tryjoin_np)(id, result);
 }
 
-UMW_PUBLIC int pthread_timedjoin_np(pthread_t id, void** result, const struct timespec* date)
+UMW_PUBLIC int pthread_timedjoin_np(pthread_t id, void** result, const struct timespec* abstime)
 {
-  return umw_gate ? join(id, result, CLOCK_REALTIME, date, true) : UMW_REAL(pthread_timedjoin_np)(id, result, date);
+  return umw_gate ? join(id, result, CLOCK_REALTIME, abstime, true)
+                  : UMW_REAL(pthread_timedjoin_np)(id, result, abstime);
 }
 
-UMW_PUBLIC int pthread_clockjoin_np(pthread_t id, void** result, clockid_t clock, const struct timespec* date)
+UMW_PUBLIC int pthread_clockjoin_np(pthread_t id, void** result, clockid_t clock, const struct timespec* abstime)
 {
   if (!umw_gate)
-    return UMW_REAL(pthread_clockjoin_np)(id, result, clock, date);
-  return umw_may_wait_by(clock) ? join(id, result, clock, date, true) : EINVAL;
+    return UMW_REAL(pthread_clockjoin_np)(id, result, clock, abstime);
+  return umw_may_wait_by(clock) ? join(id, result, clock, abstime, true) : EINVAL;
 }
 
 UMW_PUBLIC int pthread_detach(pthread_t id)

@@ -16,8 +16,8 @@ static bool is_shared_mutex(const pthread_mutex_t* mutex)
   return mutex->__data.__kind & 128; /* PTHREAD_MUTEX_PSHARED_BIT of nptl/pthreadP.h */
 }
 
-/* `date` null: no time-out */
-static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* date)
+/* `abstime` null: no time-out */
+static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* abstime)
 {
   struct umw_object object = umw_object_at(mutex, is_shared_mutex(mutex));
   int error;
@@ -26,15 +26,15 @@ static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct time
   for (umw_look(&object); (error = pthread_mutex_trylock(mutex)) == EBUSY; umw_look(&object)) {
     if ((mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK && mutex->__data.__owner == umw_gate->kernel_tid)
       return EDEADLK;
-    if (date && !umw_is_valid(date))
+    if (abstime && !umw_is_valid(abstime))
       return EINVAL;
-    const int64_t left = date ? umw_time_left(clock, date) : -1;
+    const int64_t left = abstime ? umw_time_left(clock, abstime) : -1;
     if (left == 0)
       return ETIMEDOUT;
     umw_wait_for_object(&object, left);
     waited = true;
   }
-  umw_gate->got_on |= waited; /* what it waited for has come */
+  umw_gate->made_progress |= waited; /* what it waited for has come */
   /* glibc 2.36's pthread_mutex_trylock keeps a robust mutex that it says is lost, its pthread_mutex_lock does not */
   if (error == ENOTRECOVERABLE && (mutex->__data.__lock & FUTEX_TID_MASK) == umw_gate->kernel_tid)
     mutex->__data.__lock = 0;
@@ -55,17 +55,17 @@ UMW_PUBLIC int pthread_mutex_lock(pthread_mutex_t* mutex)
   return error == EBUSY ? lock_until(mutex, CLOCK_REALTIME, NULL) : error;
 }
 
-UMW_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t* restrict mutex, const struct timespec* restrict date)
+UMW_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t* restrict mutex, const struct timespec* restrict abstime)
 {
-  return umw_gate ? lock_until(mutex, CLOCK_REALTIME, date) : UMW_REAL(pthread_mutex_timedlock)(mutex, date);
+  return umw_gate ? lock_until(mutex, CLOCK_REALTIME, abstime) : UMW_REAL(pthread_mutex_timedlock)(mutex, abstime);
 }
 
 UMW_PUBLIC int pthread_mutex_clocklock(pthread_mutex_t* restrict mutex, clockid_t clock,
-                                       const struct timespec* restrict date)
+                                       const struct timespec* restrict abstime)
 {
   if (!umw_gate)
-    return UMW_REAL(pthread_mutex_clocklock)(mutex, clock, date);
-  return umw_may_wait_by(clock) ? lock_until(mutex, clock, date) : EINVAL;
+    return UMW_REAL(pthread_mutex_clocklock)(mutex, clock, abstime);
+  return umw_may_wait_by(clock) ? lock_until(mutex, clock, abstime) : EINVAL;
 }
 
 UMW_PUBLIC int pthread_mutex_unlock(pthread_mutex_t* mutex)
@@ -79,8 +79,8 @@ UMW_PUBLIC int pthread_mutex_unlock(pthread_mutex_t* mutex)
   return error;
 }
 
-/* What the kernel does with the list of robust mutexes of a thread that ends (kernel/futex/core.c, exit_robust_list). Null: there
- * is no list. */
+/* What the kernel does with the list of robust mutexes of a thread that ends (kernel/futex/core.c, exit_robust_list).
+ * Null: there is no list. */
 struct robust_list_head* umw_release_robust(uint32_t owner)
 {
   struct robust_list_head* head = NULL;
@@ -101,7 +101,8 @@ struct robust_list_head* umw_release_robust(uint32_t owner)
   return head;
 }
 
-/* As it is in a new thread (nptl/allocatestack.c): a ring, whose backward link lies before its head (struct pthread). */
+/* As it is in a new thread (nptl/allocatestack.c): a ring, whose backward link lies before its head (struct pthread).
+ */
 void umw_empty_robust_list(struct robust_list_head* head)
 {
   head->list.next = &head->list;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a program asked to be told by a struct sigevent, and threads of the shim's own that see to things. Both kinds of threads are
- * simulated ones that begin with all signals blocked, as those do that the C library makes for the same purposes. */
+ * What a program asked to be told by a struct sigevent, and threads of the shim's own that see to things. Both kinds of
+ * threads are simulated ones that begin with all signals blocked, as those do that the C library makes for the same
+ * purposes. */
 #include "preload/threads/notify.h"
 
 #include <pthread.h>

@@ -7,7 +7,8 @@
 #include <signal.h>
 
 #pragma GCC visibility push(hidden)
-/* Tells the program by signal or by a call in a new thread, or not at all, sigevent(7); `code` as in siginfo_t. An errno. */
+/* Tells the program by signal or by a call in a new thread, or not at all, sigevent(7); `code` as in siginfo_t. An
+ * errno. */
 int umw_notify(const struct sigevent* event, int code);
 /* A detached simulated thread that blocks all signals; attributes as for pthread_create. An errno. */
 int umw_start_helper(const pthread_attr_t* attributes, void* (*start)(void*), void* argument);

@@ -49,11 +49,11 @@ UMW_PUBLIC int sem_wait(sem_t* semaphore)
   return 0;
 }
 
-UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const struct timespec* restrict date)
+UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const struct timespec* restrict abstime)
 {
   if (!umw_gate)
-    return UMW_REAL(sem_clockwait)(semaphore, id, date);
-  if (!umw_may_wait_by(id) || !umw_is_valid(date)) { /* also where it need not wait, nptl/sem_clockwait.c */
+    return UMW_REAL(sem_clockwait)(semaphore, id, abstime);
+  if (!umw_may_wait_by(id) || !umw_is_valid(abstime)) { /* also where it need not wait, nptl/sem_clockwait.c */
     errno = EINVAL;
     return -1;
   }
@@ -64,7 +64,7 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
     if (errno != EAGAIN)
       return -1;
     umw_test_cancel();
-    const int64_t left = umw_time_left(id, date);
+    const int64_t left = umw_time_left(id, abstime);
     if (left == 0) {
       errno = ETIMEDOUT;
       return -1;
@@ -78,9 +78,9 @@ UMW_PUBLIC int sem_clockwait(sem_t* restrict semaphore, clockid_t id, const stru
   return 0;
 }
 
-UMW_PUBLIC int sem_timedwait(sem_t* restrict semaphore, const struct timespec* restrict date)
+UMW_PUBLIC int sem_timedwait(sem_t* restrict semaphore, const struct timespec* restrict abstime)
 {
-  return umw_gate ? sem_clockwait(semaphore, CLOCK_REALTIME, date) : UMW_REAL(sem_timedwait)(semaphore, date);
+  return umw_gate ? sem_clockwait(semaphore, CLOCK_REALTIME, abstime) : UMW_REAL(sem_timedwait)(semaphore, abstime);
 }
 
 UMW_PUBLIC int sem_post(sem_t* semaphore)
@@ -90,7 +90,7 @@ UMW_PUBLIC int sem_post(sem_t* semaphore)
   const struct umw_object object = umw_object_at(semaphore, is_shared_semaphore(semaphore));
   umw_at_own_time(object.shared);
   const int status = UMW_REAL(sem_post)(semaphore);
-  umw_gate->got_on = 1;
+  umw_gate->made_progress = 1;
   umw_released(&object, UMW_ALL);
   return status;
 }
@@ -115,26 +115,26 @@ UMW_PUBLIC int pthread_spin_unlock(pthread_spinlock_t* lock)
   return error;
 }
 
-/* `try` is pthread_rwlock_tryrdlock or trywrlock; `date` null: no time-out */
+/* `try` is pthread_rwlock_tryrdlock or trywrlock; `abstime` null: no time-out */
 static int lock_rwlock(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), clockid_t clock,
-                       const struct timespec* date)
+                       const struct timespec* abstime)
 {
   int error;
   bool waited = false;
-  if (date && (!umw_is_valid(date) || !umw_may_wait_by(clock)))
+  if (abstime && (!umw_is_valid(abstime) || !umw_may_wait_by(clock)))
     return EINVAL; /* before it is tried, as in nptl/pthread_rwlock_common.c */
   struct umw_object object = umw_object_at(lock, is_shared_rwlock(lock));
   umw_at_own_time(object.shared);
   for (umw_look(&object); (error = try(lock)) == EBUSY; umw_look(&object)) {
     if (lock->__data.__cur_writer == umw_gate->kernel_tid)
       return EDEADLK;
-    const int64_t left = date ? umw_time_left(clock, date) : -1;
+    const int64_t left = abstime ? umw_time_left(clock, abstime) : -1;
     if (left == 0)
       return ETIMEDOUT;
     umw_wait_for_object(&object, left);
     waited = true;
   }
-  umw_gate->got_on |= waited;
+  umw_gate->made_progress |= waited;
   return error;
 }
 
@@ -150,30 +150,30 @@ UMW_PUBLIC int pthread_rwlock_wrlock(pthread_rwlock_t* lock)
                   : UMW_REAL(pthread_rwlock_wrlock)(lock);
 }
 
-UMW_PUBLIC int pthread_rwlock_timedrdlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict date)
+UMW_PUBLIC int pthread_rwlock_timedrdlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict abstime)
 {
-  return umw_gate ? lock_rwlock(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, date)
-                  : UMW_REAL(pthread_rwlock_timedrdlock)(lock, date);
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_tryrdlock, CLOCK_REALTIME, abstime)
+                  : UMW_REAL(pthread_rwlock_timedrdlock)(lock, abstime);
 }
 
-UMW_PUBLIC int pthread_rwlock_timedwrlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict date)
+UMW_PUBLIC int pthread_rwlock_timedwrlock(pthread_rwlock_t* restrict lock, const struct timespec* restrict abstime)
 {
-  return umw_gate ? lock_rwlock(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, date)
-                  : UMW_REAL(pthread_rwlock_timedwrlock)(lock, date);
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_trywrlock, CLOCK_REALTIME, abstime)
+                  : UMW_REAL(pthread_rwlock_timedwrlock)(lock, abstime);
 }
 
 UMW_PUBLIC int pthread_rwlock_clockrdlock(pthread_rwlock_t* restrict lock, clockid_t clock,
-                                          const struct timespec* restrict date)
+                                          const struct timespec* restrict abstime)
 {
-  return umw_gate ? lock_rwlock(lock, pthread_rwlock_tryrdlock, clock, date)
-                  : UMW_REAL(pthread_rwlock_clockrdlock)(lock, clock, date);
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_tryrdlock, clock, abstime)
+                  : UMW_REAL(pthread_rwlock_clockrdlock)(lock, clock, abstime);
 }
 
 UMW_PUBLIC int pthread_rwlock_clockwrlock(pthread_rwlock_t* restrict lock, clockid_t clock,
-                                          const struct timespec* restrict date)
+                                          const struct timespec* restrict abstime)
 {
-  return umw_gate ? lock_rwlock(lock, pthread_rwlock_trywrlock, clock, date)
-                  : UMW_REAL(pthread_rwlock_clockwrlock)(lock, clock, date);
+  return umw_gate ? lock_rwlock(lock, pthread_rwlock_trywrlock, clock, abstime)
+                  : UMW_REAL(pthread_rwlock_clockwrlock)(lock, clock, abstime);
 }
 
 UMW_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t* lock)
@@ -187,7 +187,8 @@ UMW_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t* lock)
   return error;
 }
 
-/* The C library's barrier (nptl/pthread_barrier_wait.c) has the number of threads at offset 8; arrivals are counted here. */
+/* The C library's barrier (nptl/pthread_barrier_wait.c) has the number of threads at offset 8; arrivals are counted
+ * here. */
 struct meeting {
   pthread_barrier_t* barrier;
   unsigned arrived, round;
@@ -222,7 +223,7 @@ UMW_PUBLIC int pthread_barrier_wait(pthread_barrier_t* barrier)
   if (++meeting->arrived >= expected) {
     meeting->arrived = 0;
     ++meeting->round;
-    umw_gate->got_on = 1;
+    umw_gate->made_progress = 1;
     umw_changed_at(barrier, UMW_ALL);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* --- of a sleeping OS thread --------------------------------------------------------------------------------------------- */
+/* --- of a sleeping OS thread -------------------------------------------------------------------------------------- */
 
 /* The C library's own may have to be looked up, and who waits for this thread may hold ld.so's lock. */
 static long kernel(long number, const void* a, long b, long c)
@@ -50,9 +50,9 @@ static int make(struct umw_control_block* block)
     pthread_attr_setstacksize(&attributes, least(&attributes) + little);
   int (*create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = UMW_REAL(pthread_create);
   umw_burst_paused(1);
-  umw_gate->uncut = 1; /* a trap while the C library has all signals blocked would be the end */
+  umw_gate->no_preempt = 1; /* a trap while the C library has all signals blocked would be the end */
   const int error = create(&id, &attributes, sleep_for_ever, block);
-  umw_gate->uncut = 0;
+  umw_gate->no_preempt = 0;
   pthread_attr_destroy(&attributes);
   while (error == 0 && __atomic_load_n(&block->made, __ATOMIC_ACQUIRE) == 0)
     kernel(SYS_futex, &block->made, FUTEX_WAIT_PRIVATE, 0);
@@ -60,10 +60,10 @@ static int make(struct umw_control_block* block)
   return error;
 }
 
-/* --- of one thread after another ------------------------------------------------------------------------------------------- */
+/* --- of one thread after another ---------------------------------------------------------------------------------- */
 
-/* Where the C library's own thread-local variables are: they are not made new, since one of them is a cache of memory that
- * malloc would lose sight of. `begin` counts from the thread pointer. */
+/* Where the C library's own thread-local variables are: they are not made new, since one of them is a cache of memory
+ * that malloc would lose sight of. `begin` counts from the thread pointer. */
 struct own_variables {
   ptrdiff_t begin;
   size_t bytes;
@@ -84,8 +84,8 @@ static int find_own_variables(struct dl_phdr_info* object, size_t size, void* re
   return 0;
 }
 
-/* An entry of the table of modules' thread-local variables, and what a control block begins with (sysdeps/x86_64/nptl/tls.h). The
- * entry before the first says how many there are. */
+/* An entry of the table of modules' thread-local variables, and what a control block begins with
+ * (sysdeps/x86_64/nptl/tls.h). The entry before the first says how many there are. */
 union dtv {
   size_t count;
   struct {

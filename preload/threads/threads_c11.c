@@ -71,10 +71,10 @@ UMW_PUBLIC int mtx_lock(mtx_t* mutex)
   return umw_gate ? thrd_status(pthread_mutex_lock((pthread_mutex_t*)mutex)) : UMW_REAL(mtx_lock)(mutex);
 }
 
-UMW_PUBLIC int mtx_timedlock(mtx_t* restrict mutex, const struct timespec* restrict date)
+UMW_PUBLIC int mtx_timedlock(mtx_t* restrict mutex, const struct timespec* restrict abstime)
 {
-  return umw_gate ? thrd_status(pthread_mutex_timedlock((pthread_mutex_t*)mutex, date))
-                  : UMW_REAL(mtx_timedlock)(mutex, date);
+  return umw_gate ? thrd_status(pthread_mutex_timedlock((pthread_mutex_t*)mutex, abstime))
+                  : UMW_REAL(mtx_timedlock)(mutex, abstime);
 }
 
 UMW_PUBLIC int mtx_unlock(mtx_t* mutex)
@@ -88,10 +88,10 @@ UMW_PUBLIC int cnd_wait(cnd_t* condition, mtx_t* mutex)
                   : UMW_REAL(cnd_wait)(condition, mutex);
 }
 
-UMW_PUBLIC int cnd_timedwait(cnd_t* restrict condition, mtx_t* restrict mutex, const struct timespec* restrict date)
+UMW_PUBLIC int cnd_timedwait(cnd_t* restrict condition, mtx_t* restrict mutex, const struct timespec* restrict abstime)
 {
-  return umw_gate ? thrd_status(pthread_cond_timedwait((pthread_cond_t*)condition, (pthread_mutex_t*)mutex, date))
-                  : UMW_REAL(cnd_timedwait)(condition, mutex, date);
+  return umw_gate ? thrd_status(pthread_cond_timedwait((pthread_cond_t*)condition, (pthread_mutex_t*)mutex, abstime))
+                  : UMW_REAL(cnd_timedwait)(condition, mutex, abstime);
 }
 
 UMW_PUBLIC int cnd_signal(cnd_t* condition)

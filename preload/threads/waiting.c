@@ -45,9 +45,9 @@ void umw_wait_for_object(const struct umw_object* object, int64_t duration_ps)
 }
 
 /* A thread takes and releases what others want at its own time: what it has computed so far has passed, and who is due
- * before runs first. Short bursts are left standing; they would cost more than they tell. Where computing takes no time, a thread that
- * takes and releases one lock after the other, to see what it protects, does not keep the others from running: so many take as long as
- * that many clock reads (runtime/gate/dispatch.cpp has it for what crosses). */
+ * before runs first. Short bursts are left standing; they would cost more than they tell. Where computing takes no
+ * time, a thread that takes and releases one lock after the other, to see what it protects, does not keep the others
+ * from running: so many take as long as that many clock reads (runtime/gate/dispatch.cpp has it for what crosses). */
 void umw_at_own_time(bool shared)
 {
   const struct umw_clock* clock = &umw_gate->clock;

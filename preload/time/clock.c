@@ -17,10 +17,11 @@
 
 /* Libraries whose clock reads keep house and decide nothing a program waits for. A rank that polls is known to wait for
  * time to pass if it reads the clock in its loop; these must not count or no wait inside MPI could ever be cut short.
- *   libopen-pal: opal_progress looks whether to serve its libevent loop (every 8th call), if not as mpi_timer.c tells it to. */
-static const char* const housekeepers[] = {"libopen-pal.so"};
+ *   libopen-pal: opal_progress looks whether to serve its libevent loop (every 8th call), if not as mpi_timer.c tells
+ * it to. */
+static const char* const ignored_callers[] = {"libopen-pal.so"};
 
-static bool keeps_house(const void* caller)
+static bool is_ignored(const void* caller)
 {
   enum { slots = 64 };
   static struct {
@@ -34,8 +35,8 @@ static bool keeps_house(const void* caller)
     if (dladdr(caller, &info) && info.dli_fname) {
       const char* name = strrchr(info.dli_fname, '/');
       name = name ? name + 1 : info.dli_fname;
-      for (size_t i = 0; i < sizeof housekeepers / sizeof *housekeepers; ++i)
-        answer = answer || strncmp(name, housekeepers[i], strlen(housekeepers[i])) == 0;
+      for (size_t i = 0; i < sizeof ignored_callers / sizeof *ignored_callers; ++i)
+        answer = answer || strncmp(name, ignored_callers[i], strlen(ignored_callers[i])) == 0;
     }
     known[slot].caller = caller;
     known[slot].answer = answer;
@@ -65,7 +66,7 @@ static int64_t since_crossing(void)
 /* `caller` is null for reads by the shim itself. */
 static void look(const void* caller)
 {
-  if (caller && !keeps_house(caller))
+  if (caller && !is_ignored(caller))
     ++umw_gate->clock.looks;
 }
 

@@ -23,7 +23,8 @@ static int64_t sleep_for(int64_t duration)
   return duration;
 }
 
-/* What is left of `request`, of which the simulation has `left` of `duration`: also of one that is more than it can count. */
+/* What is left of `request`, of which the simulation has `left` of `duration`: also of one that is more than it can
+ * count. */
 static struct timespec rest_of(const struct timespec* request, int64_t duration, int64_t left)
 {
   if (left <= 0)

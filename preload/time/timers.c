@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Timers. They run on the simulation's timeline or on the rank's simulated CPU time; the runtime has them
- * (runtime/job/timers.h), and settings and dates are translated here. The descriptor of timerfd_create is an eventfd that the
- * runtime adds to, so it can be read and polled like the real one.
+ * (runtime/job/timers.h), and settings and times are translated here. The descriptor of timerfd_create is an eventfd
+ * that the runtime adds to, so it can be read and polled like the real one.
  */
 #include "preload/shim.h"
 
@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/descriptors/descriptors.h"
 #include "preload/abi/time_units.h"
+#include "preload/descriptors/descriptors.h"
 #include "preload/threads/notify.h"
 
 static int failed(int error)
@@ -27,7 +27,7 @@ static int failed(int error)
   return -1;
 }
 
-/* --- alarm, setitimer ------------------------------------------------------------------------------------------------- */
+/* --- alarm, setitimer --------------------------------------------------------------------------------------------- */
 
 static const int interval_signals[] = {SIGALRM, SIGVTALRM, SIGPROF}; /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF */
 static int interval_timers[3];                                       /* number + 1; 0: not made yet */
@@ -107,7 +107,7 @@ UMW_PUBLIC useconds_t ualarm(useconds_t value, useconds_t interval)
   return (useconds_t)(old.it_value.tv_sec * 1000000 + old.it_value.tv_usec);
 }
 
-/* --- settings with a clock ---------------------------------------------------------------------------------------------- */
+/* --- settings with a clock ---------------------------------------------------------------------------------------- */
 
 static bool is_cpu_clock(clockid_t id)
 {
@@ -146,7 +146,7 @@ static bool is_clock(clockid_t id)
   return id == CLOCK_REALTIME || id == CLOCK_MONOTONIC || id == CLOCK_BOOTTIME || id == CLOCK_TAI || is_cpu_clock(id);
 }
 
-/* --- timer_create ------------------------------------------------------------------------------------------------------- */
+/* --- timer_create ------------------------------------------------------------------------------------------------- */
 
 struct timer {
   int number;
@@ -242,7 +242,7 @@ UMW_PUBLIC int timer_delete(timer_t timer)
   return umw_result(status);
 }
 
-/* --- timerfd_create ------------------------------------------------------------------------------------------------------ */
+/* --- timerfd_create ----------------------------------------------------------------------------------------------- */
 
 struct timer_fd {
   int fd, number;
@@ -323,7 +323,8 @@ UMW_PUBLIC int timerfd_create(clockid_t id, int flags)
     return failed(EINVAL);
   if (!umw_may_open(1))
     return -1;
-  const int descriptor = UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(eventfd)(0, flags))); /* EFD_* and TFD_* are the same bits */
+  const int descriptor =
+      UMW_UNINTERRUPTED(umw_note_opened(UMW_REAL(eventfd)(0, flags))); /* EFD_* and TFD_* are the same bits */
   if (descriptor < 0)
     return -1;
   const int own = umw_descriptor(descriptor);

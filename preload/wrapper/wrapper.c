@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Preloaded into the native processes of a wrapper: asks Umwelt about everything they execute (protocol.h). It may run in the child of
- * a vfork, so it leaves nothing behind in memory.
+ * Preloaded into the native processes of a wrapper: asks Umwelt about everything they execute (protocol.h). It may run
+ * in the child of a vfork, so it leaves nothing behind in memory.
  */
 #include "preload/abi/wrapper_protocol.h"
 
@@ -129,9 +129,9 @@ static int ask(const char* file, char* const argv[], char* const envp[], int sea
     return 1;
   char answer = umw_wrapper_native;
   if (connect(fd, (const struct sockaddr*)&address, address_length) == 0) {
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
     const char* path = getenv("PATH");
-    const char* const first[] = {file, path ? path : "", getcwd(folder, sizeof folder) ? folder : "/"};
+    const char* const first[] = {file, path ? path : "", getcwd(directory, sizeof directory) ? directory : "/"};
     umw_wrapper_head head = {.rank = own_rank, .persona = (uint32_t)personality(0xffffffff), .searched = searched != 0};
     for (int i = 0; i < 3; ++i)
       head.bytes += (uint32_t)strlen(first[i]) + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Exit codes of `umwelt`. A job that ran to its end gives its own code; codes of Umwelt itself lie in 120..127 and keep the
-// meaning they have elsewhere (124 of timeout(1), 125 of "the launcher itself failed" in env(1) and timeout(1), 126 and 127
-// of the shell). A program may end with one of them too: the message on stderr tells who it was.
+// Exit codes of `umwelt`. A job that ran to its end gives its own code; codes of Umwelt itself lie in 120..127 and keep
+// the meaning they have elsewhere (124 of timeout(1), 125 of "the launcher itself failed" in env(1) and timeout(1), 126
+// and 127 of the shell). A program may end with one of them too: the message on stderr tells who it was.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ inline constexpr int deadlock = 122; // no rank can ever go on; the report names
 inline constexpr int timeout = 124;  // --timeout ran out
 inline constexpr int failure =
     125; // Umwelt failed: a bug of it, the machine lacks something (see `umwelt doctor`), or a result is not whole
-inline constexpr int refused =
-    126; // the program was found and cannot be run: not executable, wrong machine, static, too many ranks for the memory, ...
+inline constexpr int refused = 126;   // the program was found and cannot be run: not executable, wrong machine, static,
+                                      // too many ranks for the memory, ...
 inline constexpr int not_found = 127; // there is no such program
 inline constexpr int signalled = 128; // + n: a rank died of signal n, or Umwelt was stopped by it (Ctrl-C: 130)
 } // namespace exit_code

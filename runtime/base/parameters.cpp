@@ -205,7 +205,7 @@ void Parameters::add_file(const std::string& path)
   if (!file || std::filesystem::is_directory(path, error))
     throw std::invalid_argument(fmt::format("parameter file '{}': expected a readable file of lines 'key = value', "
                                             "got {}. Check the path.",
-                                            path, file ? "a folder" : std::strerror(errno)));
+                                            path, file ? "a directory" : std::strerror(errno)));
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const std::string_view text = trim(std::string_view(line).substr(0, line.find('#')));

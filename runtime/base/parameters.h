@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Parameters of models and platforms: key=value strings in, typed values with units out.
 //
-// A model keeps its constants in a plain struct with a member template `visit(visitor)` that names each of them once: key,
-// member, meaning. Reading values (ParameterReader) and listing them with their defaults (ParameterLister) are two
+// A model keeps its constants in a plain struct with a member template `visit(visitor)` that names each of them once:
+// key, member, meaning. Reading values (ParameterReader) and listing them with their defaults (ParameterLister) are two
 // visitors, so that code, command line and documentation cannot drift apart.
 #pragma once
 
@@ -22,8 +22,8 @@ class Parameters
 public:
   Parameters() = default;
 
-  // Adds "key=value,key=value". `origin` says in messages where the text came from ("--nic"). A later value of a key replaces an
-  // earlier one. Throws std::invalid_argument for an item without '=' or with an empty key.
+  // Adds "key=value,key=value". `origin` says in messages where the text came from ("--nic"). A later value of a key
+  // replaces an earlier one. Throws std::invalid_argument for an item without '=' or with an empty key.
   void add(std::string_view list, std::string_view origin);
   void set(std::string key, std::string value, std::string_view origin);
   // Adds the lines "key = value" of a file; '#' begins a comment. Throws std::invalid_argument naming the line.
@@ -40,7 +40,8 @@ private:
 };
 
 // Text to number. Units are mandatory for times and rates and may be in decimal (kB, MB, GB: powers of 1000) or binary
-// (KiB, MiB, GiB) prefixes; rates take bytes or bits ("12.5GB/s", "12.5GBps", "100Gbps"). False: not such a thing, or negative.
+// (KiB, MiB, GiB) prefixes; rates take bytes or bits ("12.5GB/s", "12.5GBps", "100Gbps"). False: not such a thing, or
+// negative.
 bool parse_time(std::string_view text, sim::SimTime& value);   // "2us", "150ns", "0.5ms"; ps, ns, us, ms, s
 bool parse_bandwidth(std::string_view text, double& value);    // bytes per second
 bool parse_size(std::string_view text, std::uint64_t& value);  // "64", "64B", "4KiB", "2MB"
@@ -54,8 +55,8 @@ std::string time_text(sim::SimTime value);
 std::string bandwidth_text(double value);
 std::string size_text(std::uint64_t value);
 
-// Reads what is there, leaves the other members at their defaults. After the visit, finish() throws std::invalid_argument for
-// keys nobody asked for. All messages: object, expected, got, next step.
+// Reads what is there, leaves the other members at their defaults. After the visit, finish() throws
+// std::invalid_argument for keys nobody asked for. All messages: object, expected, got, next step.
 class ParameterReader
 {
 public:

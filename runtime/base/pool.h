@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Objects that are needed again and again: acquired and released. Allocates only when more are in use than ever before; what a large
-// burst took is freed once a smaller one is over. AddressSanitizer is told what is not in use.
+// Objects that are needed again and again: acquired and released. Allocates only when more are in use than ever before;
+// what a large burst took is freed once a smaller one is over. AddressSanitizer is told what is not in use.
 #pragma once
 
 #include <sanitizer/asan_interface.h>
@@ -21,7 +21,8 @@ public:
   Pool& operator=(const Pool&) = delete;
   ~Pool() { show_all(); }
 
-  // An object in whatever state its last user left it; the new one initialises it. Its address is stable while it is in use.
+  // An object in whatever state its last user left it; the new one initialises it. Its address is stable while it is in
+  // use.
   T& acquire()
   {
     if (idle_.empty())

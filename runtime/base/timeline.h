@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The timeline: simulated now and the queue of what happens later.
 //
-// Events are intrusive (owned by whoever embeds them), so that scheduling never allocates once the heap has grown to the
-// run's working size. Events of equal date fire in the order in which they were scheduled: that rule is what makes runs
-// reproducible, keep it. SimGrid's kernel timers do the same job at 0.19 us an event (Fibonacci heap, one allocation
-// each); this heap needs 0.01 us with one event pending, 0.12 with 10,000 (tests/net_models/bench_models).
+// Events are intrusive (owned by whoever embeds them), so that scheduling never allocates once the heap has grown to
+// the run's working size. Events of equal time fire in the order in which they were scheduled: that rule is what makes
+// runs reproducible, keep it. SimGrid's kernel timers do the same job at 0.19 us an event (Fibonacci heap, one
+// allocation each); this heap needs 0.01 us with one event pending, 0.12 with 10,000 (tests/net_models/bench_models).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace umwelt::sim
 
 class Timeline;
 
-// Something that happens at a date. Derive, or embed a derived member, and implement fire().
+// Something that happens at a time. Derive, or embed a derived member, and implement fire().
 class Event
 {
 public:
@@ -47,17 +47,17 @@ public:
   [[nodiscard]] SimTime now() const { return now_; }
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
-  // Date of the earliest event, `never` when there is none.
+  // Time of the earliest event, `never` when there is none.
   [[nodiscard]] SimTime next() const { return heap_.empty() ? never : heap_.front().when; }
   [[nodiscard]] std::uint64_t fired() const { return fired_; }
 
-  // Schedules `event` for `when`; a date in the past is taken for now. A pending event is moved.
+  // Schedules `event` for `when`; a time in the past is taken for now. A pending event is moved.
   void schedule(Event& event, SimTime when);
   void schedule_in(Event& event, SimTime delay) { schedule(event, now_ + delay); }
   // No effect on an event that is not pending.
   void cancel(Event& event);
 
-  // Fires the earliest event, moving now() to its date. False if there was none.
+  // Fires the earliest event, moving now() to its time. False if there was none.
   bool step();
   // Moves now() forward without firing; `when` must not be later than next() nor earlier than now().
   void advance_to(SimTime when);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reading the values of options. Every function takes the option as the user wrote it, for the message of the UsageError
-// it throws.
+// Reading the values of options. Every function takes the option as the user wrote it, for the message of the
+// UsageError it throws.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 namespace umwelt
 {
 
-// A decimal integer between `least` and `most`; nothing may follow it. `what` says what it counts ("a number of ranks").
+// A decimal integer between `least` and `most`; nothing may follow it. `what` says what it counts ("a number of
+// ranks").
 std::uint64_t read_count(std::string_view option, std::string_view text, std::string_view what, std::uint64_t least,
                          std::uint64_t most);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How long the barrier of the bootstrap service takes. On a cluster it runs over the launcher's tree of daemons (TCP), not over
-// the BXI network, and takes far longer than a Portals acknowledgement: everything a rank had in flight when it entered
-// is over when it leaves, which programs rely on.
+// How long the barrier of the bootstrap service takes. On a cluster it runs over the launcher's tree of daemons (TCP),
+// not over the BXI network, and takes far longer than a Portals acknowledgement: everything a rank had in flight when
+// it entered is over when it leaves, which programs rely on.
 #pragma once
 
 #include <bit>
@@ -12,10 +12,10 @@
 namespace umwelt::bootstrap
 {
 
-// One hop of the daemons' tree, up or down: a small TCP message over the management Ethernet (25 us) and two daemons that
-// must be woken, read it, work on it in their event loop and write the next (an estimate: fences of launchers take a few
-// milliseconds). Not shorter than this: in MPI_Finalize Open MPI looks at its network once every 100 us while it waits
-// for a fence, takes one event each time, and has to be through with all of them when the fence is over.
+// One hop of the daemons' tree, up or down: a small TCP message over the management Ethernet (25 us) and two daemons
+// that must be woken, read it, work on it in their event loop and write the next (an estimate: fences of launchers take
+// a few milliseconds). Not shorter than this: in MPI_Finalize Open MPI looks at its network once every 100 us while it
+// waits for a fence, takes one event each time, and has to be through with all of them when the fence is over.
 inline constexpr sim::SimTime hop = 500 * sim::microsecond;
 
 // Time from the arrival of the last of `nodes` nodes' ranks until they go on: up and down a binary tree.
@@ -25,8 +25,9 @@ constexpr sim::SimTime fence_time(std::uint64_t nodes)
   return 2 * hop * (depth + 1);
 }
 
-// Time from PMIx_Spawn until the programs of a job that is started on so many nodes begin: word goes down the tree of daemons, and
-// word that they have started comes back. What a fork and an exec on a node take (about a millisecond) is among it.
+// Time from PMIx_Spawn until the programs of a job that is started on so many nodes begin: word goes down the tree of
+// daemons, and word that they have started comes back. What a fork and an exec on a node take (about a millisecond) is
+// among it.
 constexpr sim::SimTime spawn_time(std::uint64_t nodes)
 {
   return fence_time(nodes) + 2 * hop;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fences among any ranks of a run (PMIx_Fence, PMIx_Connect). Ranks meet if they name the same ranks; the same ones may meet again and again.
+// Fences among any ranks of a run (PMIx_Fence, PMIx_Connect). Ranks meet if they name the same ranks; the same ones may
+// meet again and again.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@ struct Meeting {
 class Meetings
 {
 public:
-  // `members`: ascending, each once, and `rank` among them. A rank that is there already waits for the next meeting of them.
+  // `members`: ascending, each once, and `rank` among them. A rank that is there already waits for the next meeting of
+  // them.
   std::shared_ptr<Meeting> arrive(std::size_t rank, const std::vector<std::size_t>& members)
   {
     auto& open = open_[members];

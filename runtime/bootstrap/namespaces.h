@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The jobs of a run: ranks that were started together, share MPI_COMM_WORLD and are numbered from 0. PMIx calls them namespaces. Rank
-// number r of a job is rank first + r of the run.
+// The jobs of a run: ranks that were started together, share MPI_COMM_WORLD and are numbered from 0. PMIx calls them
+// namespaces. Rank number r of a job is rank first + r of the run.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// PMI-1 as its "simple" clients speak it (MPICH's simple_pmi.c, Portals, Sandia OpenSHMEM): lines of name=value pairs on the
-// descriptor PMI_FD, one answer per request. This is the launcher's side of one rank's conversation, without any socket:
-// bytes in, what to send and to do out. The words are those of MPICH's Hydra, which the clients were written against. What
-// a client does wrong is answered with a negative rc and told in the log (README.md). The library calls of PMI-1 and PMI-2 (preload/pmi) see
-// the same spaces.
+// PMI-1 as its "simple" clients speak it (MPICH's simple_pmi.c, Portals, Sandia OpenSHMEM): lines of name=value pairs
+// on the descriptor PMI_FD, one answer per request. This is the launcher's side of one rank's conversation, without any
+// socket: bytes in, what to send and to do out. The words are those of MPICH's Hydra, which the clients were written
+// against. What a client does wrong is answered with a negative rc and told in the log (README.md). The library calls
+// of PMI-1 and PMI-2 (preload/pmi) see the same spaces.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ inline constexpr std::size_t longest_line = 4096;
 // Of one client; more of them say nothing new.
 inline constexpr int most_complaints = 10;
 
-// One request and its answer: two messages over a socket of the node and a daemon that must be woken (an estimate). Never
-// 0: a rank that asks for a key until it is there must let time pass.
+// One request and its answer: two messages over a socket of the node and a daemon that must be woken (an estimate).
+// Never 0: a rank that asks for a key until it is there must let time pass.
 inline constexpr sim::SimTime request_time = 20 * sim::microsecond;
 
 // Every key-value space of PMI begins with this, no other space does (spaces.h).
@@ -43,8 +43,8 @@ struct PmiFacts {
   int app = 0;
 };
 
-// Where the ranks are, under the key PMI_process_mapping: (vector,(first node, number of nodes, ranks on each),...), the
-// ranks in order. MPICH's clients look for it.
+// Where the ranks are, under the key PMI_process_mapping: (vector,(first node, number of nodes, ranks on each),...),
+// the ranks in order. MPICH's clients look for it.
 [[nodiscard]] std::string process_mapping(const std::vector<std::uint32_t>& node_of_rank);
 
 class PmiSession

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Values that ranks publish for ranks of any job to look up, as PMIx has them (PMIx_Publish, PMIx_Lookup, PMIx_Unpublish). Who finds what
-// follows Open MPI's mpirun (orte_data_server): the first that was published under a key counts, and only who has published a value may
-// take it back.
+// Values that ranks publish for ranks of any job to look up, as PMIx has them (PMIx_Publish, PMIx_Lookup,
+// PMIx_Unpublish). Who finds what follows Open MPI's mpirun (orte_data_server): the first that was published under a
+// key counts, and only who has published a value may take it back.
 #pragma once
 
 #include <cstddef>

@@ -51,7 +51,7 @@ void read_text(char what, std::string_view text, SpawnRequest& request)
     program.environment.emplace_back(text);
     break;
   case 'D':
-    program.folder = text;
+    program.directory = text;
     break;
   case 'I':
     program.attributes.push_back(attribute(text));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a rank asks for when it starts a job (PMIx_Spawn; preload/pmix/jobs.c writes it): texts with their ends, of which the first character
-// says what they are.
+// What a rank asks for when it starts a job (PMIx_Spawn; preload/pmix/jobs.c writes it): texts with their ends, of
+// which the first character says what they are.
 //
 //   J key=value   attribute of the job
 //   N number      begins a program: its ranks
 //   C name        of the program
 //   A argument    in order, from argv[0]
 //   E name=value  environment variable
-//   D folder      working directory
+//   D directory      working directory
 //   I key=value   attribute of the program
 #pragma once
 
@@ -26,7 +26,7 @@ struct SpawnProgram {
   std::string name;
   std::vector<std::string> argv;
   std::vector<std::string> environment;
-  std::string folder; // empty: not given
+  std::string directory; // empty: not given
   Attributes attributes;
 };
 

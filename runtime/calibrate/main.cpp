@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// umwelt-calibrate, which `umwelt calibrate` starts: measurements of a NIC in, parameters of a model out. A program of its own,
-// so that GSL (GPL-3 or later) is linked to nothing else. net_models/calibration/README.md shows an example.
+// umwelt-calibrate, which `umwelt calibrate` starts: measurements of a NIC in, parameters of a model out. A program of
+// its own, so that GSL (GPL-3 or later) is linked to nothing else. net_models/calibration/README.md shows an example.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -24,8 +24,8 @@
 
 #include "net_models/calibration/fit.h"
 #include "net_models/calibration/plot.h"
-#include "runtime/base/nearest.h"
 #include "runtime/base/exit_codes.h"
+#include "runtime/base/nearest.h"
 #include "runtime/observe/result_file.h"
 
 namespace
@@ -87,7 +87,7 @@ void describe(CLI::App& app, Options& options)
                  "default 1")
       ->check(CLI::Range(1, 1000));
   app.add_option("--output", options.output, "write the parameters to this file, for --nic @FILE");
-  app.add_option("--plots", options.plots, "draw an SVG per benchmark into this folder (needs gnuplot)");
+  app.add_option("--plots", options.plots, "draw an SVG per benchmark into this directory (needs gnuplot)");
   app.add_option("--compare", options.comparisons,
                  "NAME:BENCHMARK=FILE: predictions of somebody else, for the table and the plots")
       ->allow_extra_args(false);
@@ -307,15 +307,15 @@ void write_parameters(const Options& options, const net::FitResult& result, obse
   file.finish();
 }
 
-void make_folder_of_plots(const std::string& folder)
+void make_directory_of_plots(const std::string& directory)
 {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  std::filesystem::create_directories(directory, error);
   if (error)
-    throw std::invalid_argument(fmt::format("--plots {}: expected a folder, got: {}.", folder, error.message()));
+    throw std::invalid_argument(fmt::format("--plots {}: expected a directory, got: {}.", directory, error.message()));
 }
 
-void draw_plots(const std::string& folder, const std::vector<net::Experiment>& experiments,
+void draw_plots(const std::string& directory, const std::vector<net::Experiment>& experiments,
                 const std::vector<Predictor>& predictors)
 {
   for (const net::Experiment& experiment : experiments) {
@@ -323,7 +323,7 @@ void draw_plots(const std::string& folder, const std::vector<net::Experiment>& e
     for (const Predictor& predictor : predictors)
       if (const auto found = predictor.series.find(experiment.benchmark); found != predictor.series.end())
         figure.predictions.push_back({predictor.name, found->second});
-    observe::ResultFile file("--plots", fmt::format("{}/{}.svg", folder, experiment.benchmark->name));
+    observe::ResultFile file("--plots", fmt::format("{}/{}.svg", directory, experiment.benchmark->name));
     file.buffer() += net::draw(figure);
     file.finish();
   }
@@ -361,7 +361,7 @@ int compare(const Options& options)
     throw std::invalid_argument("--compare-only: expected predictions, got none. Add --compare NAME:BENCHMARK=FILE.");
   print_comparison(experiments, predictors);
   if (!options.plots.empty()) {
-    make_folder_of_plots(options.plots);
+    make_directory_of_plots(options.plots);
     draw_plots(options.plots, experiments, predictors);
   }
   return exit_code::ok;
@@ -395,7 +395,7 @@ int run(const Options& options)
   if (!options.output.empty())
     output = std::make_unique<observe::ResultFile>("--output", options.output);
   if (!options.plots.empty())
-    make_folder_of_plots(options.plots);
+    make_directory_of_plots(options.plots);
 
   const net::FitResult result = net::fit(problem, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
   if (!result.fitted.empty()) {

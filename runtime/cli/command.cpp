@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "runtime/base/environment.h"
-#include "runtime/base/usage_error.h"
 #include "runtime/base/nearest.h"
+#include "runtime/base/usage_error.h"
 
 namespace umwelt::cli
 {

@@ -29,7 +29,8 @@ struct Command {
   std::string text;
 };
 
-// The words of the command that was started by the name `program`: a link to umwelt that is called mpirun, mpiexec or oshrun runs programs.
+// The words of the command that was started by the name `program`: a link to umwelt that is called mpirun, mpiexec or
+// oshrun runs programs.
 std::vector<std::string> command_words(std::string_view program, std::span<const std::string> arguments);
 
 // `arguments` are those behind the program's name. Throws UsageError.

@@ -13,14 +13,14 @@ namespace
 {
 
 constexpr auto levels = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"FULL", "behaves as documented, within the simulated world"},
+    {"FULL", "behaves as documented, withon the simulated machine"},
     {"PARTIAL", "works within the limits of the note"},
     {"IGNORED", "accepted, has no effect"},
     {"ERROR", "refused with the error of the note"},
 });
 
-// A table cell: '|' would end it.
-std::string cell(std::string_view text)
+// A table worker process: '|' would end it.
+std::string worker(std::string_view text)
 {
   std::string result;
   for (const char c : text) {
@@ -54,7 +54,7 @@ std::string coverage_markdown(std::span<const CoverageTable> tables)
     text += fmt::format("\n## {}\n\n{}\n\n| Symbol | Version | Level | Note |\n|---|---|---|---|\n", table.title,
                         counts(table));
     for (const CoverageRow& row : table.rows)
-      text += fmt::format("| `{}` | {} | {} | {} |\n", row.symbol, cell(row.version), row.level, cell(row.note));
+      text += fmt::format("| `{}` | {} | {} | {} |\n", row.symbol, worker(row.version), row.level, worker(row.note));
   }
   return text;
 }

@@ -22,7 +22,8 @@ struct CoverageTable {
   std::vector<CoverageRow> rows;
 };
 
-// All tables of preload/abi/tables, in the order of preload/abi/tables/all.h. Services of the gate are no symbols and left out.
+// All tables of preload/abi/tables, in the order of preload/abi/tables/all.h. Services of the gate are no symbols and
+// left out.
 std::vector<CoverageTable> coverage_tables();
 
 // A section with a table for each API, and what the levels mean.

@@ -10,8 +10,10 @@ std::vector<CoverageTable> coverage_tables()
 {
   std::vector<CoverageTable> tables;
 #define UMW_TABLE(title) tables.push_back({title, {}});
-#define UMW_CALL(result, name, kind, version, level, note, ...) tables.back().rows.push_back({#name, version, #level, note});
-#define UMW_CALL_VOID(name, kind, version, level, note, ...) tables.back().rows.push_back({#name, version, #level, note});
+#define UMW_CALL(result, name, kind, version, level, note, ...)                                                        \
+  tables.back().rows.push_back({#name, version, #level, note});
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                           \
+  tables.back().rows.push_back({#name, version, #level, note});
 #define UMW_LOCAL(name, version, level, note) tables.back().rows.push_back({#name, version, #level, note});
 #define UMW_REFUSED(name) tables.back().rows.push_back({#name, "PMIx 4", "ERROR", "PMIX_ERR_NOT_SUPPORTED"});
 #include "preload/abi/tables/all.h"

@@ -82,7 +82,7 @@ std::vector<Finding> examine_machine(const DoctorRequest& request)
       check_address_space_limit(soft_limit(RLIMIT_AS)),
       check_memory_maps(number_in("/proc/sys/vm/max_map_count")),
       check_memory(available_memory()),
-      check_folder(request.temporary),
+      check_directory(request.temporary),
       check_confinement(contents_of("/proc/self/status"), contents_of("/proc/sys/kernel/yama/ptrace_scope")),
       check_simgrid(),
       check_open_mpi(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// `umwelt doctor`: can this machine run simulations, and what to do if not. Each check looks at the effect it is about (it
-// executes the instruction, maps the file, loads the library) rather than at a configuration that promises it.
+// `umwelt doctor`: can this machine run simulations, and what to do if not. Each check looks at the effect it is about
+// (it executes the instruction, maps the file, loads the library) rather than at a configuration that promises it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Finding {
 };
 
 struct DoctorRequest {
-  std::filesystem::path components; // folder of Umwelt's mca_*_portals4.so
+  std::filesystem::path components; // directory of Umwelt's mca_*_portals4.so
   std::filesystem::path temporary;  // where files of a run go: $TMPDIR or /tmp
 };
 
@@ -50,10 +50,10 @@ Finding check_process_limit(std::uint64_t soft);
 Finding check_address_space_limit(std::uint64_t soft);
 Finding check_memory_maps(std::uint64_t max_map_count);
 Finding check_memory(std::uint64_t available_bytes);
-Finding check_folder(const std::filesystem::path& folder);
+Finding check_directory(const std::filesystem::path& directory);
 Finding check_confinement(const std::string& process_status, const std::string& ptrace_scope);
 Finding check_open_mpi();
-Finding check_components(const std::filesystem::path& folder);
+Finding check_components(const std::filesystem::path& directory);
 Finding check_simgrid();
 
 } // namespace umwelt::cli

@@ -74,12 +74,12 @@ std::string describe_open_mpi()
 }
 
 // Empty if all of them load, else the first error.
-std::string load_components(const std::filesystem::path& folder)
+std::string load_components(const std::filesystem::path& directory)
 {
   if (dlopen("libmpi.so.40", RTLD_LAZY | RTLD_GLOBAL) == nullptr)
     return last_error();
   for (const char* component : components) {
-    if (dlopen((folder / component).c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr)
+    if (dlopen((directory / component).c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr)
       return last_error();
   }
   return "loaded";
@@ -107,24 +107,24 @@ Finding check_open_mpi()
   return finding;
 }
 
-Finding check_components(const std::filesystem::path& folder)
+Finding check_components(const std::filesystem::path& directory)
 {
-  Finding finding{"Portals components", Health::ok, folder.string(), ""};
+  Finding finding{"Portals components", Health::ok, directory.string(), ""};
   constexpr const char* rebuild = "Build and install Umwelt with libopenmpi-dev and Open MPI's source package at hand.";
   for (const char* component : components) {
     std::error_code error;
-    if (!std::filesystem::exists(folder / component, error)) {
+    if (!std::filesystem::exists(directory / component, error)) {
       finding.health = Health::warn;
-      finding.detail = fmt::format("{} is missing", (folder / component).string());
+      finding.detail = fmt::format("{} is missing", (directory / component).string());
       finding.advice = fmt::format("{} Without them MPI programs have no network.", rebuild);
       return finding;
     }
   }
-  const std::string answer = ask_child([&] { return load_components(folder); });
+  const std::string answer = ask_child([&] { return load_components(directory); });
   if (answer != "loaded") {
     finding.health = Health::warn;
     finding.detail =
-        answer.empty() ? fmt::format("{}: a component crashed while it was loaded", folder.string()) : answer;
+        answer.empty() ? fmt::format("{}: a component crashed while it was loaded", directory.string()) : answer;
     finding.advice = fmt::format("{} They must match the Open MPI installed here.", rebuild);
   }
   return finding;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Limits of the account and the machine. The figures are those of 16 Open MPI programs in one process (preflight.cpp has what was
-// measured), rounded up generously.
+// Limits of the account and the machine. The figures are those of 16 Open MPI programs in one process (preflight.cpp
+// has what was measured), rounded up generously.
 #include "runtime/cli/doctor.h"
 
 #include <fmt/format.h>

@@ -62,8 +62,8 @@ int status_field(const std::string& status, const std::string& key)
 class ScratchFile
 {
 public:
-  explicit ScratchFile(const std::filesystem::path& folder)
-      : path_((folder / "umwelt-doctor-XXXXXX").string()), descriptor_(mkstemp(path_.data()))
+  explicit ScratchFile(const std::filesystem::path& directory)
+      : path_((directory / "umwelt-doctor-XXXXXX").string()), descriptor_(mkstemp(path_.data()))
   {
   }
   ~ScratchFile()
@@ -116,7 +116,8 @@ Finding check_syscall_dispatch()
 
 Finding check_memory_of_children()
 {
-  Finding finding{"memory of child processes", Health::ok, "ranks in cells (-j, or linked with -no-pie) can run", ""};
+  Finding finding{"memory of child processes", Health::ok,
+                  "ranks in worker processes (-j, or linked with -no-pie) can run", ""};
   std::uint32_t here = 0;
   std::uint32_t there = 1;
   const pid_t child = fork();
@@ -129,8 +130,8 @@ Finding check_memory_of_children()
   const bool reached = child > 0 && process_vm_readv(child, &to, 1, &from, 1, 0) == sizeof here && here == there;
   if (!reached) {
     finding.health = Health::warn;
-    finding.detail = fmt::format("not to be reached ({}): ranks cannot run in cells", std::strerror(errno));
-    finding.advice = "Allow process_vm_readv(2): docker run --cap-add SYS_PTRACE; else --cells 0 and no programs "
+    finding.detail = fmt::format("not to be reached ({}): ranks cannot run in worker processes", std::strerror(errno));
+    finding.advice = "Allow process_vm_readv(2): docker run --cap-add SYS_PTRACE; else --workers 0 and no programs "
                      "linked with -no-pie.";
   }
   if (child > 0) {
@@ -191,32 +192,32 @@ Finding check_clock()
   return finding;
 }
 
-Finding check_folder(const std::filesystem::path& folder)
+Finding check_directory(const std::filesystem::path& directory)
 {
-  Finding finding{"temporary folder", Health::ok, folder.string(), ""};
+  Finding finding{"temporary directory", Health::ok, directory.string(), ""};
   const auto fail = [&](const std::string& why, std::string advice) {
     finding.health = Health::fail;
-    finding.detail = fmt::format("{}: {}", folder.string(), why);
+    finding.detail = fmt::format("{}: {}", directory.string(), why);
     finding.advice = std::move(advice);
     return finding;
   };
-  const ScratchFile file(folder);
+  const ScratchFile file(directory);
   if (file.descriptor() < 0)
     return fail(fmt::format("no file can be made ({})", std::strerror(errno)),
-                "Set TMPDIR to a folder you may write to.");
+                "Set TMPDIR to a directory you may write to.");
   constexpr std::size_t page = 4096;
   if (ftruncate(file.descriptor(), page) != 0)
     return fail(fmt::format("no file can be written ({})", std::strerror(errno)),
-                "Free space, or set TMPDIR to another folder.");
+                "Free space, or set TMPDIR to another directory.");
   struct statvfs space {
   };
   constexpr std::uint64_t wanted = 256ull << 20;
-  if (statvfs(folder.c_str(), &space) == 0) {
+  if (statvfs(directory.c_str(), &space) == 0) {
     const std::uint64_t free = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
     finding.detail += fmt::format(", {} MiB free", free >> 20);
     if (free < wanted) {
       finding.health = Health::warn;
-      finding.advice = "Free space, or set TMPDIR to another folder: the files of the simulated nodes are there.";
+      finding.advice = "Free space, or set TMPDIR to another directory: the files of the simulated nodes are there.";
     }
   }
   return finding;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// `umwelt models`: the network models and their parameters, which are what --nic knows, and those of the nodes (--node).
+// `umwelt models`: the network models and their parameters, which are what --nic knows, and those of the nodes
+// (--node).
 #pragma once
 
 #include <span>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // One table holds every option with its names, values, help and meaning; the parser, the help and the search for the
-// nearest name read it. CLI11 parses the other subcommands (command.cpp) but not this one: mpirun's long options with one
-// dash, options that take two values, values that begin with a dash, and a list of options that ends at the first
+// nearest name read it. CLI11 parses the other subcommands (command.cpp) but not this one: mpirun's long options with
+// one dash, options that take two values, values that begin with a dash, and a list of options that ends at the first
 // word that is none and starts again behind ':' are outside its grammar.
 #include "runtime/cli/options.h"
-#include "runtime/plan/cell_plan.h"
+#include "runtime/plan/worker_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@
 
 #include "runtime/base/exit_codes.h"
 #include "runtime/base/nearest.h"
-#include "runtime/plan/policies.h"
 #include "runtime/base/values.h"
+#include "runtime/plan/policies.h"
 
 namespace umwelt::cli
 {
@@ -110,7 +110,8 @@ void add_mca(std::vector<plan::Setting>& settings, const Given& given)
 void add_hosts(std::vector<plan::Host>& hosts, std::vector<plan::Host> more)
 {
   for (plan::Host& host : more) {
-    const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const plan::Host& h) { return h.name == host.name; });
+    const auto known =
+        std::find_if(hosts.begin(), hosts.end(), [&](const plan::Host& h) { return h.name == host.name; });
     if (known == hosts.end())
       hosts.push_back(std::move(host));
     else
@@ -118,13 +119,13 @@ void add_hosts(std::vector<plan::Host>& hosts, std::vector<plan::Host> more)
   }
 }
 
-void apply_cells(State& state, const Given& given)
+void apply_workers(State& state, const Given& given)
 {
   if (given.value() == "auto")
-    state.run.cells.cells.reset();
+    state.run.workers.workers.reset();
   else
-    state.run.cells.cells =
-        static_cast<unsigned>(read_count(given.option, given.value(), "auto, or a number of cells", 0, most_ranks));
+    state.run.workers.workers = static_cast<unsigned>(
+        read_count(given.option, given.value(), "auto, or a number of worker processes", 0, most_ranks));
 }
 
 // CPUs that this process may run on, sched_getaffinity(2).
@@ -150,26 +151,31 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.draft.app.ranks = count_of(g, "a number of ranks"); }},
   {Group::job, "wdir wd", "DIR", "working directory of the program's ranks",
    [](S s, G g) { s.draft.app.directory = g.value(); }},
-  {Group::job, "timeout", "SECONDS", "end the job after so much wall-clock time (exit code 124); default: MPIEXEC_TIMEOUT, else never",
+  {Group::job, "timeout", "SECONDS", "end the job after so much wall-clock time (exit code 124); default: "
+   "MPIEXEC_TIMEOUT, else never",
    [](S s, G g) { s.run.timeout = count_of(g, "a number of seconds"); }},
   {Group::job, "h help", "", "show this text", [](S s, G) { s.run.help = true; }},
   {Group::job, "V version", "", "show the version", [](S s, G) { s.run.version = true; }},
 
   {Group::placement, "H host", "LIST", "nodes to use with slots (a:2,b,c:*); one slot unless given, * for all cores",
    [](S s, G g) { add_hosts(s.draft.host_list, plan::parse_host_list(g.option, g.value())); }},
-  {Group::placement, "hostfile machinefile default-hostfile", "FILE", "the same from a file: one 'NAME slots=N max_slots=N' per line",
+  {Group::placement, "hostfile machinefile default-hostfile", "FILE", "the same from a file: one 'NAME slots=N "
+   "max_slots=N' per line",
    [](S s, G g) { add_hosts(s.draft.hostfile, plan::read_hostfile(g.option, g.value())); }},
   {Group::placement, "N npernode", "N", "ranks per node",
    [](S s, G g) { s.run.ranks_per_node = count_of(g, "a number of ranks"); }},
   {Group::placement, "pernode", "", "one rank per node", [](S s, G) { s.run.ranks_per_node = 1; }},
-  {Group::placement, "map-by", "POLICY", "slot or core: fill a node before the next; node: round robin; ppr:N:node: N per node; "
-   "then :PE=N for N cores per rank, :OVERSUBSCRIBE. A simulated node has one socket: socket, numa, board and caches mean slot",
+  {Group::placement, "map-by", "POLICY", "slot or core: fill a node before the next; node: round robin; ppr:N:node: N "
+   "per node; "
+   "then :PE=N for N cores per rank, :OVERSUBSCRIBE. A simulated node has one socket: socket, numa, board and caches "
+   "mean slot",
    [](S s, G g) { plan::apply_map_by(g.option, g.value(), s.run); }},
   {Group::placement, "byslot bycore", "", "as --map-by slot", [](S s, G) { s.run.map_by = plan::MapBy::slot; }},
   {Group::placement, "bynode", "", "as --map-by node", [](S s, G) { s.run.map_by = plan::MapBy::node; }},
   {Group::placement, "rank-by", "POLICY", "slot: number ranks node after node; node: round robin; default: as mapped",
    [](S s, G g) { s.run.rank_by = plan::parse_rank_by(g.option, g.value()); }},
-  {Group::placement, "bind-to", "POLICY", "core, hwthread, l1cache, l2cache: a rank's threads share its own cores (default); none, socket, numa, "
+  {Group::placement, "bind-to", "POLICY", "core, hwthread, l1cache, l2cache: a rank's threads share its own cores "
+   "(default); none, socket, numa, "
    "l3cache, board: they may use all cores of the node, which has one socket",
    [](S s, G g) { s.run.bound = plan::parse_bind_to(g.option, g.value()); }},
   {Group::placement, "bind-to-core", "", "the same as --bind-to core", [](S s, G) { s.run.bound = true; }},
@@ -177,73 +183,100 @@ constexpr auto options = std::to_array<Option>({
   {Group::placement, "bind-to-none", "", "the same as --bind-to none", [](S s, G) { s.run.bound = false; }},
   {Group::placement, "cpus-per-rank cpus-per-proc", "N", "cores a rank has for itself",
    [](S s, G g) { s.run.cores_per_rank = count_of(g, "a number of cores"); }},
-  {Group::placement, "oversubscribe", "", "slots are no limit (max_slots and the cores of a node are)", [](S s, G) { s.run.oversubscribe = true; }},
-  {Group::placement, "nooversubscribe", "", "slots are a limit (the default)", [](S s, G) { s.run.oversubscribe = false; }},
-  {Group::placement, "universe", "N", "room for so many ranks at a time, with those that the program starts (MPI_Comm_spawn), on as many nodes as so many ranks have; "
+  {Group::placement, "oversubscribe", "", "slots are no limit (max_slots and the cores of a node are)",
+   [](S s, G) { s.run.oversubscribe = true; }},
+  {Group::placement, "nooversubscribe", "", "slots are a limit (the default)",
+   [](S s, G) { s.run.oversubscribe = false; }},
+  {Group::placement, "universe", "N", "room for so many ranks at a time, with those that the program starts "
+   "(MPI_Comm_spawn), on as many nodes as so many ranks have; "
    "MPI_UNIVERSE_SIZE; default: with hosts their slots; else the nodes' cores are the limit",
    [](S s, G g) { s.run.universe = count_of(g, "a number of ranks"); }},
-  {Group::placement, "display-map", "", "show which rank runs where before the start", [](S s, G) { s.run.display_map = true; }},
+  {Group::placement, "display-map", "", "show which rank runs where before the start",
+   [](S s, G) { s.run.display_map = true; }},
 
-  {Group::environment, "x", "NAME[=VALUE]", "set a variable for the program's ranks, or hand on Umwelt's own", export_variable},
+  {Group::environment, "x", "NAME[=VALUE]", "set a variable for the program's ranks, or hand on Umwelt's own",
+   export_variable},
   {Group::environment, "mca", "KEY VALUE", "Open MPI parameter of this program (of the first: of all)",
    [](S s, G g) { add_mca(s.draft.app.mca, g); }},
   {Group::environment, "gmca", "KEY VALUE", "Open MPI parameter of all programs",
    [](S s, G g) { add_mca(s.run.global_mca, g); }},
 
-  {Group::output, "tag-output", "", "begin each line with [1,RANK]<stdout>: or <stderr>:", [](S s, G) { s.run.tag_output = true; }},
-  {Group::output, "timestamp-output", "", "begin each line with the date", [](S s, G) { s.run.timestamp_output = true; }},
-  {Group::output, "merge-stderr-to-stdout", "", "ranks' standard error goes to standard output", [](S s, G) { s.run.merge_stderr = true; }},
+  {Group::output, "tag-output", "", "begin each line with [1,RANK]<stdout>: or <stderr>:",
+   [](S s, G) { s.run.tag_output = true; }},
+  {Group::output, "timestamp-output", "", "begin each line with the time",
+   [](S s, G) { s.run.timestamp_output = true; }},
+  {Group::output, "merge-stderr-to-stdout", "", "ranks' standard error goes to standard output",
+   [](S s, G) { s.run.merge_stderr = true; }},
   {Group::output, "output-filename", "DIR[:nojobid][,nocopy]", "copy ranks' output to DIR/1/rank.N/stdout and stderr; "
    "nojobid leaves out the 1, nocopy prints nothing",
    [](S s, G g) { s.run.output = plan::parse_output_files(g.option, g.value()); }},
   {Group::output, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
-  {Group::output, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format (.pftrace, .perfetto-trace "
+  {Group::output, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format "
+   "(.pftrace, .perfetto-trace "
    "or .pb, for ui.perfetto.dev) or CSV (.csv)",
    [](S s, G g) { s.run.trace = g.value(); }},
   {Group::output, "trace-format", "FORMAT", "perfetto or csv, whatever the name of the file",
    [](S s, G g) { s.run.trace_format = plan::parse_trace_format(g.option, g.value()); }},
   {Group::output, "trace-ranks", "LIST", "only what these ranks begin or are the target of: 0,4-7",
    [](S s, G g) { s.run.trace_ranks = plan::parse_rank_list(g.option, g.value(), most_ranks); }},
-  {Group::output, "v verbose", "", "tell more; again for still more", [](S s, G) { s.run.verbosity = std::max(s.run.verbosity, 0) + 1; }},
-  {Group::output, "q quiet", "", "no summary, no progress, no notes; errors remain", [](S s, G) { s.run.verbosity = -1; }},
+  {Group::output, "v verbose", "", "tell more; again for still more",
+   [](S s, G) { s.run.verbosity = std::max(s.run.verbosity, 0) + 1; }},
+  {Group::output, "q quiet", "", "no summary, no progress, no notes; errors remain",
+   [](S s, G) { s.run.verbosity = -1; }},
 
-  {Group::simulation, "platform", "SPEC", "simulated machine: a name of `umwelt platforms` with parameters (bxi:leaf=24), or a "
+  {Group::simulation, "platform", "SPEC", "simulated machine: a name of `umwelt platforms` with parameters "
+   "(bxi:leaf=24), or a "
    "SimGrid XML file; default bxi",
    [](S s, G g) { s.run.platform = g.value(); }},
   {Group::simulation, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
-  {Group::simulation, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a file of such lines; may come "
+  {Group::simulation, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a "
+   "file of such lines; may come "
    "several times, the last of a key counts",
-   [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
-  {Group::simulation, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node take (`umwelt models` lists them); as --nic",
-   [](S s, G g) { s.run.node.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "") : read_assignment(g.option, g.value())); }},
-  {Group::simulation, "shm-size", "SIZE", "bytes that fit into /dev/shm of a node, 64MiB for example; default half of its memory",
+   [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "")
+     : read_assignment(g.option, g.value())); }},
+  {Group::simulation, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node "
+   "take (`umwelt models` lists them); as --nic",
+   [](S s, G g) { s.run.node.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "")
+     : read_assignment(g.option, g.value())); }},
+  {Group::simulation, "shm-size", "SIZE", "bytes that fit into /dev/shm of a node, 64MiB for example; default half of "
+   "its memory",
    [](S s, G g) { s.run.shm_size = g.value(); }},
-  {Group::simulation, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every burst, in ns or "
+  {Group::simulation, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every "
+   "burst, in ns or "
    "with a unit); scale=F (measured times F). All but measured and scale make runs bit-identical",
    [](S s, G g) { s.run.cpu = plan::parse_cpu(g.option, g.value()); }},
   {Group::simulation, "cpu-threshold", "DURATION", "shorter bursts of computation are dropped; default 0",
    [](S s, G g) { s.run.cpu_threshold = read_duration(g.option, g.value()); }},
-  {Group::simulation, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the NIC wrote to memory, with "
+  {Group::simulation, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the "
+   "NIC wrote to memory, with "
    "--cpu measured or scale; default 100 ns",
    [](S s, G g) { s.run.cpu_first_touch = read_duration(g.option, g.value()); }},
-  {Group::simulation, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much wall-clock for others to run; "
+  {Group::simulation, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much "
+   "wall-clock for others to run; "
    "default 10 ms",
    [](S s, G g) { s.run.quantum = read_duration(g.option, g.value()); }},
   {Group::simulation, "seed", "N", "seed of everything random; default 0",
-   [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0, std::numeric_limits<std::uint64_t>::max()); }},
+   [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0,
+     std::numeric_limits<std::uint64_t>::max()); }},
   {Group::simulation, "keep-temps", "", "leave the files of the simulated nodes for inspection",
    [](S s, G) { s.run.keep_temps = true; }},
 
-  {Group::machine, "cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one; default auto: 0 if they fit, or as many as -j N says",
-   apply_cells},
-  {Group::machine, "ranks-per-cell", "N", "at most so many ranks in a process; default: as many as fit (vm.max_map_count)",
-   [](S s, G g) { s.run.cells.ranks_per_cell = static_cast<unsigned>(read_count(g.option, g.value(), "a number of ranks", 1, plan::most_ranks_of_cell)); }},
-  {Group::machine, "same-addresses", "", "variables and allocations of a program lie at the same addresses in all of its ranks, each in a process of its own; also where a wrapper asks for it (setarch -R)",
+  {Group::machine, "workers cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one; default "
+   "auto: 0 if they fit, or as many as -j N says",
+   apply_workers},
+  {Group::machine, "ranks-per-worker ranks-per-cell", "N", "at most so many ranks in a process; default: as many as "
+   "fit (vm.max_map_count)",
+   [](S s, G g) { s.run.workers.ranks_per_worker = static_cast<unsigned>(read_count(g.option, g.value(),
+     "a number of ranks", 1, plan::most_ranks_of_worker)); }},
+  {Group::machine, "same-addresses", "", "variables and allocations of a program lie at the same addresses in all of "
+   "its ranks, each in a process of its own; also where a wrapper asks for it (setarch -R)",
    [](S s, G) { s.run.same_addresses = true; }},
-  {Group::machine, "j jobs", "N", "ranks in different cells compute at the same time, so many at once, with the same outcome; 2 and more bring as many cells; default: the CPUs that umwelt may use, in the cells there are",
+  {Group::machine, "j jobs", "N", "ranks in different worker processes compute at the same time, so many at once, "
+   "with the same outcome; 2 and more bring as many worker processes; default: the CPUs that umwelt may use, in the "
+   "worker processes there are",
    [](S s, G g) {
      s.run.jobs = count_of(g, "a number of jobs");
-     s.run.cells.parallel = s.run.jobs > 1;
+     s.run.workers.parallel = s.run.jobs > 1;
    }},
 
   {Group::accepted, "allow-run-as-root", "", "no ranks run elsewhere", [](S, G) {}},
@@ -464,8 +497,9 @@ private:
                          "Give the hosts more slots (--host NAME:N, slots=N), or leave them out.");
     }
     if (*run.universe < ranks)
-      throw UsageError(fmt::format("--universe {}", *run.universe), fmt::format("at least the {} ranks that are started", ranks),
-                       fmt::format("{}", *run.universe), "It counts these and those that they spawn.");
+      throw UsageError(fmt::format("--universe {}", *run.universe),
+                       fmt::format("at least the {} ranks that are started", ranks), fmt::format("{}", *run.universe),
+                       "It counts these and those that they spawn.");
   }
 
   void check_trace()

@@ -64,7 +64,7 @@ void write_raw_backtrace(int fd, const ucontext_t& interrupted)
     unw_word_t address = 0;
     if (unw_get_reg(&cursor, UNW_REG_IP, &address) != 0 || address == 0)
       break;
-    const Place place = place_of(address);
+    const CodeLocation place = place_of(address);
     std::array<char, 512> line;
     const auto end =
         fmt::format_to_n(line.begin(), line.size(), "    #{} {}+{:#x}\n", number, place.object, place.offset);
@@ -72,7 +72,7 @@ void write_raw_backtrace(int fd, const ucontext_t& interrupted)
   } while (++number < deepest && unw_step(&cursor) > 0);
 }
 
-void end_with_backtrace(const ucontext_t& interrupted, int code, unsigned patience)
+void end_with_backtrace(const ucontext_t& interrupted, int code, unsigned report_timeout)
 {
   interrupted_at = &interrupted;
   ends_with = code;
@@ -85,7 +85,7 @@ void end_with_backtrace(const ucontext_t& interrupted, int code, unsigned patien
   sigset_t unblocked;
   sigemptyset(&unblocked);
   sigprocmask(SIG_SETMASK, &unblocked, nullptr);
-  alarm(patience);
+  alarm(report_timeout);
   const std::string text = backtrace_of(interrupted);
   write_raw(text);
   _exit(code);

@@ -47,7 +47,8 @@ std::vector<Loaded>& ranks()
   return list;
 }
 
-// struct r_debug_extended of glibc 2.35's link.h, which gdb 13 follows if the version is 2: each dynamic linker's list leads to the next.
+// struct r_debug_extended of glibc 2.35's link.h, which gdb 13 follows if the version is 2: each dynamic linker's list
+// leads to the next.
 struct Linkers {
   r_debug base;
   r_debug* next;
@@ -133,7 +134,7 @@ void add_rank(const umw_gate& gate, r_debug& debug, const std::string& program_p
   umw_rank_loaded(gate.rank, program_path.c_str(), debug.r_map->l_addr);
 }
 
-Place place_of(std::uintptr_t address)
+CodeLocation place_of(std::uintptr_t address)
 {
   dl_find_object object{};
   const char* program = "umwelt";

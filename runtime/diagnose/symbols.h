@@ -18,19 +18,20 @@ struct Symbol {
   bool ours = false;        // code of Umwelt: runtime, shim
 };
 
-// A rank that is loaded, with what its dynamic linker tells debuggers: unwinders see its objects from now on (dl_iterate_phdr reports only
-// those of the caller's linker by itself), and so does gdb.
-// A debugger can stop there: extern "C" umw_rank_loaded(rank, program, offset), called when a rank's program is in memory and nothing of it
-// has run. The name is there in a stripped executable, too, and its arguments are in registers (loader/README.md, gdb).
+// A rank that is loaded, with what its dynamic linker tells debuggers: unwinders see its objects from now on
+// (dl_iterate_phdr reports only those of the caller's linker by itself), and so does gdb. A debugger can stop there:
+// extern "C" umw_rank_loaded(rank, program, offset), called when a rank's program is in memory and nothing of it has
+// run. The name is there in a stripped executable, too, and its arguments are in registers (loader/README.md, gdb).
 void add_rank(const umw_gate& gate, r_debug& debug, const std::string& program_path);
 
 Symbol symbol_at(std::uintptr_t address);
 
-// The object the address lies in, and how far from where it is loaded; "?" and the address itself if in none. Async-signal-safe.
-struct Place {
+// The object the address lies in, and how far from where it is loaded; "?" and the address itself if in none.
+// Async-signal-safe.
+struct CodeLocation {
   const char* object; // path, or "umwelt"
   std::uint64_t offset;
 };
-Place place_of(std::uintptr_t address);
+CodeLocation place_of(std::uintptr_t address);
 
 } // namespace umwelt::diagnose

@@ -3,10 +3,11 @@
 // system call, only for bursts long enough to have been interrupted by the kernel, to take out what the thread did
 // not run.
 //
-// The kernel may take the processor away anywhere, also between the two reads and inside the second. The CPU clock stands still
-// meanwhile, so what it says belongs to a time stamp before it and to one behind it alike: the one before closes what is measured, the one
-// behind opens what comes next, and what was lost in between is in neither. What was lost between two bursts is no matter for
-// the second: whenever that has taken so long that something can have been lost, the CPU clock is read as the burst begins.
+// The kernel may take the processor away anywhere, also between the two reads and inside the second. The CPU clock
+// stands still meanwhile, so what it says belongs to a time stamp before it and to one behind it alike: the one before
+// closes what is measured, the one behind opens what comes next, and what was lost in between is in neither. What was
+// lost between two bursts is no matter for the second: whenever that has taken so long that something can have been
+// lost, the CPU clock is read as the burst begins.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +46,8 @@ public:
     return now;
   }
 
-  // CPU time of the burst that began at `begin` ticks and ends now. It may have begun later than begin() said: what lies between, and
-  // between bursts, is not the program's.
+  // CPU time of the burst that began at `begin` ticks and ends now. It may have begun later than begin() said: what
+  // lies between, and between bursts, is not the program's.
   sim::SimTime measure(std::uint64_t begin)
   {
     const std::uint64_t end = clocks_.ticks();
@@ -64,8 +65,8 @@ public:
     return static_cast<sim::SimTime>(away < burst ? burst - away : share);
   }
 
-  // What has gone by since `pause`, in the middle of the burst that began at `begin`, is not the program's. Returns what the burst's
-  // begin is to be from now on.
+  // What has gone by since `pause`, in the middle of the burst that began at `begin`, is not the program's. Returns
+  // what the burst's begin is to be from now on.
   std::uint64_t exclude(std::uint64_t begin, std::uint64_t pause)
   {
     const std::uint64_t end = clocks_.ticks();

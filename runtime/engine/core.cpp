@@ -86,7 +86,7 @@ bool Core::take_over(Core& from, unsigned number)
   return true;
 }
 
-void Core::spend(SimTime work, Place* place)
+void Core::spend(SimTime work, CoreBinding* place)
 {
   if (active_.empty() && scheduler_.pass(work)) {
     relieved();
@@ -99,7 +99,7 @@ void Core::spend(SimTime work, Place* place)
   await(burst);
 }
 
-void Core::begin(Burst& burst, Place* place)
+void Core::begin(Burst& burst, CoreBinding* place)
 {
   advance();
   burst = {scheduler_.current(), progress_, sim::never, false, place};

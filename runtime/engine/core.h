@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A simulated core that several threads may want at once. Each gets an equal part of it while they do (processor sharing: a
-// fair scheduler with short slices, seen from far away), so n threads that compute for t each are done after n t. A core that has got
-// less to do takes over from its neighbours, as the kernel's load balancing does.
+// A simulated core that several threads may want at once. Each gets an equal part of it while they do (processor
+// sharing: a fair scheduler with short slices, seen from far away), so n threads that compute for t each are done after
+// n t. A core that has got less to do takes over from its neighbours, as the kernel's load balancing does.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace umwelt::engine
 class Core;
 
 // Where a thread computes.
-struct Place {
+struct CoreBinding {
   unsigned core = 0;             // number of the core within its node
   std::vector<unsigned> allowed; // numbers of those it may use, ascending
 };
@@ -48,15 +48,15 @@ public:
     SimTime begin = 0; // both on the core's own clock
     SimTime end = sim::never;
     bool done = false;
-    Place* place = nullptr; // null: it stays where it is
+    CoreBinding* place = nullptr; // null: it stays where it is
   };
 
-  // The running actor computes for `work` (ps of a core that it has for itself) and returns when it is done, perhaps on another core
-  // if it has a place.
-  void spend(SimTime work, Place* place = nullptr);
-  // The same in two steps, for work whose amount is not known before it is done: it computes from begin() on, and finish() returns
-  // when that has been `work`.
-  void begin(Burst& burst, Place* place = nullptr);
+  // The running actor computes for `work` (ps of a core that it has for itself) and returns when it is done, perhaps on
+  // another core if it has a place.
+  void spend(SimTime work, CoreBinding* place = nullptr);
+  // The same in two steps, for work whose amount is not known before it is done: it computes from begin() on, and
+  // finish() returns when that has been `work`.
+  void begin(Burst& burst, CoreBinding* place = nullptr);
   void finish(Burst& burst, SimTime work);
   // What has begun counts for nothing.
   void drop(const Burst& burst);
@@ -64,7 +64,8 @@ public:
   [[nodiscard]] std::size_t load() const { return active_.size(); }
   // The actor was killed: it computes no more.
   void forget(const Actor& actor);
-  // Goes on with a burst of `from`, the one that began last, if there is one that may use core `number`: this one. Returns whether.
+  // Goes on with a burst of `from`, the one that began last, if there is one that may use core `number`: this one.
+  // Returns whether.
   bool take_over(Core& from, unsigned number);
 
 private:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The floating-point environment (rounding, traps, exception flags): every rank's thread has its own, and so has the runtime.
+// The floating-point environment (rounding, traps, exception flags): every rank's thread has its own, and so has the
+// runtime.
 //
-// A rank that has exceptions trap (feenableexcept(3), gfortran's -ffpe-trap) must not be killed by what the runtime computes, nor by a flag
-// that another rank has left in the x87 status word: that traps as soon as the exception is unmasked. And rounding that a rank has chosen
-// must not change dates. The kernel does this for signal handlers; between two fibers it knows nothing.
+// A rank that has exceptions trap (feenableexcept(3), gfortran's -ffpe-trap) must not be killed by what the runtime
+// computes, nor by a flag that another rank has left in the x87 status word: that traps as soon as the exception is
+// unmasked. And rounding that a rank has chosen must not change times. The kernel does this for signal handlers;
+// between two fibers it knows nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +13,8 @@
 namespace umwelt::engine
 {
 
-// Rank -> runtime: keeps the rank's and sets the default one, until the end of its life. About 5 ns, unless the rank's x87 is not as usual.
+// Rank -> runtime: keeps the rank's and sets the default one, until the end of its life. About 5 ns, unless the rank's
+// x87 is not as usual.
 class OwnFloatingPoint
 {
 public:

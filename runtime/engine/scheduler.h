@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Simulated threads (actors) and the loop that runs them against the timeline.
 //
-// One OS thread runs everything. An actor runs until it blocks; whoever blocks looks for the next thing to do on its own
-// stack: first the actors that are ready, in the order in which they became so, then the earliest event of the timeline.
-// If that makes the blocked actor itself ready again it simply returns: waiting for one's own timer costs no switch.
-// Otherwise it jumps straight to the next actor (boost::context, about 6 ns). SimGrid's actors cost 0.37 us for the same
-// step, which is why they are not used here.
+// One OS thread runs everything. An actor runs until it blocks; whoever blocks looks for the next thing to do on its
+// own stack: first the actors that are ready, in the order in which they became so, then the earliest event of the
+// timeline. If that makes the blocked actor itself ready again it simply returns: waiting for one's own timer costs no
+// switch. Otherwise it jumps straight to the next actor (boost::context, about 6 ns). SimGrid's actors cost 0.37 us for
+// the same step, which is why they are not used here.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ public:
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] SimTime blocked_since() const { return blocked_since_; } // meaningful while blocked
   [[nodiscard]] const Stack& stack() const { return *stack_; }
-  // While blocked: the timeline, or time itself if nothing else is due, wakes it at a date.
+  // While blocked: the timeline, or time itself if nothing else is due, wakes it at a time.
   [[nodiscard]] bool has_deadline() const { return timeout_.pending() || background_deadline_ != sim::never; }
   [[nodiscard]] bool on_timeline() const { return timeout_.pending(); }
   // Whether it has been blocked since the last call.
@@ -90,7 +90,7 @@ public:
   [[nodiscard]] SimTime now() const { return timeline_.now(); }
   [[nodiscard]] Actor* current() const { return current_; } // null in the main loop
 
-  // Creates an actor; it starts at the present date, after those already ready.
+  // Creates an actor; it starts at the present time, after those already ready.
   Actor& spawn(std::string name, std::function<void()> body, std::size_t stack_bytes);
   // An actor that has ended is no longer known to anybody; its stack serves the next one of that size.
   void release(Actor& actor);
@@ -104,8 +104,8 @@ public:
   // --- called by the running actor ---
   // Blocks until wake() or `deadline`; false: the deadline came first.
   bool block(SimTime deadline = sim::never);
-  // The same for a wait that should not keep the simulation going: its deadline counts only while something else is still
-  // due. When nothing is, on_stall() is asked first, and decides about such waits with wake_background().
+  // The same for a wait that should not keep the simulation going: its deadline counts only while something else is
+  // still due. When nothing is, on_stall() is asked first, and decides about such waits with wake_background().
   bool block_in_background(SimTime deadline);
   // Lets `duration` of simulated time pass. Costs no switch when nothing else happens in between.
   void sleep(SimTime duration);
@@ -123,17 +123,19 @@ public:
 
   // Ends another actor where it stands; its stack is abandoned.
   void kill(Actor& actor);
-  // Moves time on to the earliest background deadline of those `which` accepts (null: all) and wakes its actor. False: there is none.
+  // Moves time on to the earliest background deadline of those `which` accepts (null: all) and wakes its actor. False:
+  // there is none.
   bool wake_background(const std::function<bool(const Actor&)>& which = nullptr);
 
   // Runs `errand` once on the stack of a blocked actor, at once, and comes back (backtraces of suspended threads).
   void visit(Actor& actor, const std::function<void()>& errand);
 
-  // Called when no actor is ready and nothing but background waits is due. True: it changed that; false: stop (deadlock).
+  // Called when no actor is ready and nothing but background waits is due. True: it changed that; false: stop
+  // (deadlock).
   std::function<bool()> on_stall;
-  // Actors that do something elsewhere and will be woken when it is done. While there are any, await_absent() is asked before time
-  // goes on to a date (sim::never: nothing is due): true if it has waited and one may be ready; false: no absent actor can be
-  // back before that date.
+  // Actors that do something elsewhere and will be woken when it is done. While there are any, await_absent() is asked
+  // before time goes on to a time (sim::never: nothing is due): true if it has waited and one may be ready; false: no
+  // absent actor can be back before that time.
   unsigned absent = 0;
   std::function<bool(SimTime next)> await_absent;
   // Called now and then from the loop, at least every few thousand events: progress lines, stop requests.
@@ -149,7 +151,7 @@ public:
 
 private:
   friend class Actor;
-  struct EarlierDeadline { // equal dates: in order of creation, so that runs do not depend on addresses
+  struct EarlierDeadline { // equal times: in order of creation, so that runs do not depend on addresses
     bool operator()(const std::pair<SimTime, Actor*>& a, const std::pair<SimTime, Actor*>& b) const
     {
       return a.first != b.first ? a.first < b.first : a.second->number_ < b.second->number_;

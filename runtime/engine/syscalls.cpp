@@ -14,8 +14,9 @@
 #define PR_SYS_DISPATCH_ON 1
 #endif
 
-// The way back from a handler has the very bytes of the C library's, by which debuggers know a signal frame, and says like it
-// where each register was saved: in the ucontext that the stack pointer is at (DW_CFA_expression, DW_OP_breg7 offset).
+// The way back from a handler has the very bytes of the C library's, by which debuggers know a signal frame, and says
+// like it where each register was saved: in the ucontext that the stack pointer is at (DW_CFA_expression, DW_OP_breg7
+// offset).
 asm(R"(
 .pushsection .text.umw_syscalls, "ax", @progbits
 .globl umw_syscalls_begin, umw_syscalls_end, umw_raw_syscall, umw_restorer

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// System calls that ranks make without asking the shim: an inline `syscall` instruction in libgomp, a futex wait inside the C
-// library. One of these could block the one OS thread that runs everything.
+// System calls that ranks make without asking the shim: an inline `syscall` instruction in libgomp, a futex wait inside
+// the C library. One of these could block the one OS thread that runs everything.
 //
-// Syscall User Dispatch (Linux 5.11, Documentation/admin-guide/syscall-user-dispatch.rst) makes the kernel raise SIGSYS instead of
-// doing such a call while a byte in memory, the selector, says so. Crossing (thread_pointer.h) moves it, so the
-// runtime's own calls go through. Code between umw_syscalls_begin and umw_syscalls_end is exempt: there the handler does calls in
-// the rank's place, and there every handler of the runtime returns through, for rt_sigreturn is a system call too.
+// Syscall User Dispatch (Linux 5.11, Documentation/admin-guide/syscall-user-dispatch.rst) makes the kernel raise SIGSYS
+// instead of doing such a call while a byte in memory, the selector, says so. Crossing (thread_pointer.h) moves it, so
+// the runtime's own calls go through. Code between umw_syscalls_begin and umw_syscalls_end is exempt: there the handler
+// does calls in the rank's place, and there every handler of the runtime returns through, for rt_sigreturn is a system
+// call too.
 #pragma once
 
 #include <csignal>

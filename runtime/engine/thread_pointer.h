@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The %fs base ("thread pointer") and the RAII objects that cross between a rank's world and the runtime's.
+// The %fs base ("thread pointer") and the RAII objects that cross between a rank's side and the runtime's.
 //
 // Every simulated thread has a thread control block of its own, so errno, pthread keys and thread_local variables of a
 // rank are the rank's. Runtime code always runs on the runtime's %fs and rank code on the rank's; the only places where
@@ -50,12 +50,12 @@ inline ThreadPointer runtime_thread_pointer()
 {
   return detail::runtime_thread_pointer;
 }
-inline bool in_runtime_world()
+inline bool in_runtime()
 {
   return read_thread_pointer() == detail::runtime_thread_pointer;
 }
 
-// Rank -> runtime, for the duration of a gate call or a signal handler. Harmless when already in the runtime's world.
+// Rank -> runtime, for the duration of a gate call or a signal handler. Harmless when already on the runtime's side.
 class Crossing
 {
 public:

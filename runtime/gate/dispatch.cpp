@@ -21,13 +21,13 @@ namespace
 
 using job::Rank;
 
-#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                         \
+#define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                   \
   void serve_##name(Rank& rank, void* arguments)                                                                       \
   {                                                                                                                    \
     auto* a = static_cast<umw_args_##name*>(arguments);                                                                \
     a->result = portals::api::name(*rank.portals __VA_OPT__(, UMW_LIST(UMW_MEMBER, __VA_ARGS__)));                     \
   }
-#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                           \
   void serve_##name(Rank& rank, void* arguments)                                                                       \
   {                                                                                                                    \
     [[maybe_unused]] auto* a = static_cast<umw_args_##name*>(arguments);                                               \
@@ -37,7 +37,7 @@ using job::Rank;
 #undef UMW_CALL
 #undef UMW_CALL_VOID
 
-#define UMW_SERVICE(result_type, name, kind, note, ...)                                                                      \
+#define UMW_SERVICE(result_type, name, kind, note, ...)                                                                \
   void serve_##name(Rank& rank, void* arguments)                                                                       \
   {                                                                                                                    \
     auto* a = static_cast<umw_args_##name*>(arguments);                                                                \
@@ -50,17 +50,18 @@ using job::Rank;
 enum Kind : unsigned {
   looks = 1, // only looks, and is asked again at once if there was nothing
   waits = 2, // looks or waits: a rank may repeat it for ever without getting anywhere
-  tries = 4, // does something, but others get nowhere by it alone: whoever a wake-up is for says so when it goes on (umw_gate::got_on,
-             // Futexes::wake)
+  tries = 4, // does something, but others get nowhere by it alone: whoever a wake-up is for says so when it goes on
+             // (umw_gate::made_progress, Futexes::wake)
   acts = 8,  // does something that others may wait for
   // and any of these:
-  ahead = 16,      // the data path, may be served ahead of the timeline: commands are handed to the NIC when their date comes, and what
-                   // has been seen already cannot go away
-  starts = 32,     // a step of the start of a rank, before which the others are to take theirs: most of the work lies between these
-  queues = 64,     // what the shim remembers of an event queue is no longer true: its handle may be given out again
+  ahead = 16,  // the data path, may be served ahead of the timeline: commands are handed to the NIC when their time
+               // comes, and what has been seen already cannot go away
+  starts = 32, // a step of the start of a rank, before which the others are to take theirs: most of the work lies
+               // between these
+  queues = 64, // what the shim remembers of an event queue is no longer true: its handle may be given out again
   interrupts = 128, // the thread was interrupted rather than calling
-  brief = 256       // a short burst before it is charged later: between giving up a lock and what follows, others would run who were due
-                    // before it was given up
+  brief = 256 // a short burst before it is charged later: between giving up a lock and what follows, others would run
+              // who were due before it was given up
 };
 
 struct Operation {
@@ -85,18 +86,19 @@ constexpr Operation operations[] = {
 #undef UMW_CALL_VOID
 #undef UMW_SERVICE
 static_assert(sizeof operations / sizeof *operations == UMW_OP_COUNT);
-static_assert(std::ranges::all_of(operations, [](const Operation& operation) { return is_one_of_four(operation.kind); }));
+static_assert(std::ranges::all_of(operations,
+                                  [](const Operation& operation) { return is_one_of_four(operation.kind); }));
 
-// Where computing takes no time, calls that take none either must not keep the others from running for ever: a loop of try-locks, say. So
-// many of them take as long as that many clock reads.
+// Where computing takes no time, calls that take none either must not keep the others from running for ever: a loop of
+// try-locks, say. So many of them take as long as that many clock reads.
 constexpr unsigned most_calls_at_once = 10'000;
 
 void let_time_pass(Rank& rank, job::PollState& poll)
 {
   engine::Scheduler& scheduler = rank.job.scheduler();
-  poll.at_once = poll.date == scheduler.now() ? poll.at_once + 1 : 0;
-  poll.date = scheduler.now();
-  if (poll.at_once < most_calls_at_once || rank.gate.stays != 0)
+  poll.at_once = poll.time == scheduler.now() ? poll.at_once + 1 : 0;
+  poll.time = scheduler.now();
+  if (poll.at_once < most_calls_at_once || rank.gate.no_switch != 0)
     return;
   poll.at_once = 0;
   scheduler.sleep(most_calls_at_once * rank.gate.clock.read_cost_ps);
@@ -117,14 +119,14 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
     job::count_interruption(rank);
     rank.set_last_call(is(looks) ? "a loop that waits for memory to change" : "its own code");
   }
-  if (std::exchange(rank.gate.got_on, 0U) != 0) {
+  if (std::exchange(rank.gate.made_progress, 0U) != 0) {
     thread.poll.idle = false;
     if (!rank.memory_peers.empty())
       thread.poll.empty = 0; // a message without a call (preload/memory/node_memory.c)
     rank.job.polling().progress();
   }
-  if (rank.gate.line_open != 0 || rank.job.output().keeps_lines(rank.carrier)) [[unlikely]]
-    rank.job.output().burst_ended(rank.carrier, rank.index); // before others may run
+  if (rank.gate.line_open != 0 || rank.job.output().keeps_lines(rank.worker)) [[unlikely]]
+    rank.job.output().burst_ended(rank.worker, rank.index); // before others may run
   rank.enter(is(looks | brief), is(ahead), measured);
   if (is(acts | tries)) {
     thread.poll.idle = false;
@@ -146,9 +148,9 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   called.serve(rank, arguments);
   if (!rank.job.cpu().measured() && rank.phase == Rank::Phase::running)
     let_time_pass(rank, thread.poll);
-  // A cell makes a new thread when the one that asks for it goes on.
+  // A worker process makes a new thread when the one that asks for it goes on.
   const bool waited = thread.actor->take_waited() && operation != UMW_OP_umw_thread_create;
-  return (waited || is(starts)) && rank.phase == Rank::Phase::running && rank.gate.stays == 0;
+  return (waited || is(starts)) && rank.phase == Rank::Phase::running && rank.gate.no_switch == 0;
 }
 
 } // namespace

@@ -33,7 +33,7 @@ namespace
 
 SimTime deadline(const Rank& rank, std::int64_t duration)
 {
-  return duration < 0 ? sim::never : umw_date_after(rank.job.scheduler().now(), duration);
+  return duration < 0 ? sim::never : umw_time_after(rank.job.scheduler().now(), duration);
 }
 
 // One of the others may wait for a key.
@@ -43,9 +43,9 @@ void call_all(const Rank& rank)
     other->notify_all();
 }
 
-// The program has got somewhere by the call. What it polled for in vain before says nothing of what it polls for now: MPI libraries
-// take several looks at their network for each step of what they have under way.
-void got_on(Rank& rank)
+// The program has got somewhere by the call. What it polled for in vain before says nothing of what it polls for now:
+// MPI libraries take several looks at their network for each step of what they have under way.
+void made_progress(Rank& rank)
 {
   rank.job.polling().productive(rank);
 }
@@ -84,10 +84,10 @@ std::int64_t umw_clock_settle(Rank& rank, int)
 
 std::int64_t umw_sleep(Rank& rank, std::int64_t duration)
 {
-  rank.leave_standing();
+  rank.allow_switch();
   engine::Scheduler& scheduler = rank.job.scheduler();
   const SimTime begin = scheduler.now();
-  const SimTime until = umw_date_after(begin, duration);
+  const SimTime until = umw_time_after(begin, duration);
   job::Thread& thread = rank.running();
   thread.sleeps = true;
   while (!rank.signal_due(thread) && !thread.cancelled && scheduler.now() < until)
@@ -146,13 +146,13 @@ int umw_exec_allowed(Rank& rank, int)
 
 int umw_exec_done(Rank& rank, const void* text, std::uint64_t size)
 {
-  rank.job.changed_program(rank, world::ProgramChange::unpack({static_cast<const char*>(text), size}));
+  rank.job.changed_program(rank, rank_host::ProgramChange::unpack({static_cast<const char*>(text), size}));
   return 0;
 }
 
 int umw_die(Rank&, int, const void*, const void*)
 {
-  return -ENOSYS; // world::Carrier::call() has answered
+  return -ENOSYS; // rank_host::RankHost::call() has answered
 }
 
 int umw_died(Rank& rank, int number, const char* report)
@@ -168,7 +168,7 @@ int umw_warn(Rank& rank, const char* text)
 
 int umw_node_file(Rank& rank, const char* path)
 {
-  const world::FileMask usual;
+  const rank_host::FileMask usual;
   try {
     rank.job.files().make(job::node_now(rank), path);
     return 0;
@@ -176,7 +176,7 @@ int umw_node_file(Rank& rank, const char* path)
     rank.job.warn(
         rank,
         fmt::format("{}: expected to make the node's own version of it, got: {}. Next step: see that there is room in "
-                    "the folder for temporary files (TMPDIR)",
+                    "the directory for temporary files (TMPDIR)",
                     path, error.what()));
     return -EIO;
   }
@@ -184,7 +184,7 @@ int umw_node_file(Rank& rank, const char* path)
 
 int umw_burst_paused(Rank&, int)
 {
-  return -ENOSYS; // world::Carrier::call() has answered
+  return -ENOSYS; // rank_host::RankHost::call() has answered
 }
 
 int umw_pause_was_long(Rank&, std::uint64_t)
@@ -209,7 +209,7 @@ int umw_file_mask(Rank&, int)
 
 int umw_change_directory(Rank&, const char*, int)
 {
-  return -ENOSYS; // world::Carrier::call() has answered
+  return -ENOSYS; // rank_host::RankHost::call() has answered
 }
 
 int umw_joined(Rank& rank, int)
@@ -283,7 +283,7 @@ int umw_meet(Rank& rank, const void* members, std::uint64_t bytes)
   if (!std::binary_search(ranks.begin(), ranks.end(), static_cast<std::size_t>(rank.index)))
     return -EINVAL;
   rank.job.meet(rank, ranks);
-  got_on(rank);
+  made_progress(rank);
   return 0;
 }
 
@@ -294,7 +294,7 @@ int umw_publish(Rank& rank, const char* key, const void* data, std::uint64_t siz
                             static_cast<std::size_t>(rank.index), rank.facts->space->number,
                             (how & UMW_PUBLISH_ONCE) != 0, (how & UMW_PUBLISH_IN_JOB) != 0});
   call_all(rank);
-  got_on(rank);
+  made_progress(rank);
   return 0;
 }
 
@@ -314,7 +314,7 @@ std::int64_t umw_lookup(Rank& rank, const char* key, void* buffer, std::uint64_t
     rank.act_on_signals();
     found = published.find(key, rank.facts->space->number);
   }
-  got_on(rank);
+  made_progress(rank);
   const std::int64_t size = copied(found != nullptr ? &found->value : nullptr, buffer, capacity);
   if (found == nullptr || static_cast<std::uint64_t>(size) > capacity)
     return size;
@@ -543,7 +543,7 @@ int umw_memory_peer(Rank& rank, int pid, std::uint64_t bytes, int writes)
     return -ESRCH;
   job::SharedMemory& memory = rank.job.shared_memory();
   memory.copy(rank, bytes, memory.parameters().system_copy, writes != 0);
-  return rank.job.cells() != nullptr ? rank.job.cells()->pid((*found)->carrier) : getpid();
+  return rank.job.workers() != nullptr ? rank.job.workers()->pid((*found)->worker) : getpid();
 }
 
 int umw_object_wait(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, std::uint64_t seen,
@@ -734,7 +734,7 @@ int umw_slice_park(Rank& rank, std::uint64_t seen, int idle)
   poll.idle = poll.idle && idle != 0;
   rank.job.polling().park(rank, seen);
   poll.idle = true;
-  return std::exchange(poll.let_go, false);
+  return std::exchange(poll.forced_wakeup, false);
 }
 
 int umw_slice_pause(Rank& rank, std::uint64_t seen, int idle)
@@ -749,7 +749,7 @@ int umw_slice_pause(Rank& rank, std::uint64_t seen, int idle)
     poll.idle&& rank.job.cpu().measured() ? rank.job.polling().look_again(rank)
                                           : static_cast<void>(rank.job.polling().empty(rank));
   poll.at_memory = false;
-  return std::exchange(poll.let_go, false);
+  return std::exchange(poll.forced_wakeup, false);
 }
 
 int umw_look_again(Rank& rank, std::uint64_t seen, int idle)
@@ -764,7 +764,7 @@ int umw_look_again(Rank& rank, std::uint64_t seen, int idle)
     rank.job.polling().look_again(rank);
   poll.at_memory = poll.calls = false;
   poll.idle = true;
-  return std::exchange(poll.let_go, false);
+  return std::exchange(poll.forced_wakeup, false);
 }
 
 int umw_slice_cut(Rank& rank, int)

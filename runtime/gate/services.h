@@ -12,7 +12,7 @@ class Rank;
 namespace umwelt::gate::services
 {
 
-#define UMW_SERVICE(result_type, name, kind, note, ...)                                                                      \
+#define UMW_SERVICE(result_type, name, kind, note, ...)                                                                \
   result_type name(job::Rank& rank __VA_OPT__(, UMW_LIST(UMW_PARAMETER, __VA_ARGS__)));
 #include "preload/abi/tables/services.def"
 #undef UMW_SERVICE

@@ -26,7 +26,7 @@ SysvHost::Node& node_of(const Rank& rank)
 
 sim::SimTime deadline(const Rank& rank, std::int64_t duration)
 {
-  return duration < 0 ? sim::never : umw_date_after(rank.job.scheduler().now(), duration);
+  return duration < 0 ? sim::never : umw_time_after(rank.job.scheduler().now(), duration);
 }
 } // namespace
 

@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "runtime/cell/cells.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 #include "runtime/job/thread.h"
+#include "runtime/worker/workers.h"
 
 namespace umwelt::job
 {
@@ -17,8 +17,8 @@ constexpr std::int64_t look_up = 100'000'000; // ns; a request of the user may h
 constexpr std::int64_t a_moment = 20'000;     // ns
 } // namespace
 
-Channel::Channel(Thread& thread, unsigned cell, unsigned slot)
-    : thread_(thread), cell_(cell), slot_number_(slot), slot_(thread.rank.job.cells()->board().slot(cell, slot))
+Channel::Channel(Thread& thread, unsigned worker, unsigned slot)
+    : thread_(thread), worker_(worker), slot_number_(slot), slot_(thread.rank.job.workers()->board().slot(worker, slot))
 {
   thread_.rank.job.connect(*this);
 }
@@ -30,7 +30,7 @@ Channel::~Channel()
 
 void Channel::live()
 {
-  go_on(cell::Slot::Turn::go_on);
+  go_on(worker::Slot::Turn::go_on);
   if (thread_.number == 0)
     thread_.rank.job.scheduler().yield(); // the others begin, too: nothing that they do yet can be seen by others
   converse();
@@ -39,7 +39,7 @@ void Channel::live()
 
 bool Channel::deliver_pending()
 {
-  go_on(cell::Slot::Turn::deliver);
+  go_on(worker::Slot::Turn::deliver);
   return converse();
 }
 
@@ -55,26 +55,26 @@ bool Channel::converse()
   engine::Scheduler& scheduler = rank.job.scheduler();
   for (;;) {
     await();
-    if (slot_.turn == cell::Slot::Turn::delivered) {
+    if (slot_.turn == worker::Slot::Turn::delivered) {
       release_gate();
       drop_burst();
       return slot_.result != 0;
     }
     const bool others_first = rank.job.server().serve(rank, slot_.operation, slot_.arguments, slot_.burst);
     if (!others_first || overlaps()) {
-      go_on(cell::Slot::Turn::go_on);
+      go_on(worker::Slot::Turn::go_on);
     } else if (rank.threads.size() == 1 &&
                rank.gate.local_ranks == 1) { // nobody before it can touch its memory, or its node's files
-      go_on(cell::Slot::Turn::go_on);
+      go_on(worker::Slot::Turn::go_on);
       scheduler.yield();
     } else {
       scheduler.yield();
-      go_on(cell::Slot::Turn::go_on);
+      go_on(worker::Slot::Turn::go_on);
     }
   }
 }
 
-void Channel::go_on(cell::Slot::Turn how)
+void Channel::go_on(worker::Slot::Turn how)
 {
   Job& job = thread_.rank.job;
   take_gate();
@@ -88,7 +88,7 @@ void Channel::go_on(cell::Slot::Turn how)
     job.cores().at(thread_.rank.node, thread_.place.core).begin(burst_, &thread_.place);
     computing_ = true;
   }
-  job.cells()->release(cell_, slot_number_, thread_.rank.gate.stays != 0);
+  job.workers()->release(worker_, slot_number_, thread_.rank.gate.no_switch != 0);
 }
 
 // Time does not go on to earliest_ until it is woken.
@@ -139,22 +139,22 @@ void Channel::await()
       block_absent();
   else
     while (!arrived_ && !job.scheduler().stopping()) {
-      if (job.staying(cell_) > 0) // it is not the cell's turn to run this one
+      if (job.not_switching(worker_) > 0) // it is not the worker process's turn to run this one
         job.scheduler().yield();
-      job.hear_from_cells(job.staying(cell_) > 0 ? a_moment : look_up);
+      job.hear_from_workers(job.not_switching(worker_) > 0 ? a_moment : look_up);
     }
   if (!arrived_)
     job.abandon();
-  if (std::exchange(stays_, false))
-    --job.staying(cell_);
+  if (std::exchange(holds_worker_, false))
+    --job.not_switching(worker_);
 }
 
 void Channel::arrive()
 {
   arrived_ = true;
-  if (!stays_ && thread_.rank.gate.stays != 0) {
-    stays_ = true;
-    ++thread_.rank.job.staying(cell_);
+  if (!holds_worker_ && thread_.rank.gate.no_switch != 0) {
+    holds_worker_ = true;
+    ++thread_.rank.job.not_switching(worker_);
   }
   if (away_)
     thread_.rank.job.scheduler().wake(*thread_.actor);
@@ -164,8 +164,8 @@ void Channel::close()
 {
   if (std::exchange(away_, false))
     thread_.rank.job.end_absence(*this);
-  if (std::exchange(stays_, false))
-    --thread_.rank.job.staying(cell_);
+  if (std::exchange(holds_worker_, false))
+    --thread_.rank.job.not_switching(worker_);
   drop_burst();
 }
 
@@ -190,9 +190,9 @@ SimTime Channel::earliest(SimTime enough)
   const Rank& rank = thread_.rank;
   if (earliest_ < enough) {
     const SimTime before = slot_.computed.load(std::memory_order_acquire); // read first: its turn may end at any moment
-    const SimTime used = rank.job.cells()->computed(cell_, slot_number_) * sim::nanosecond;
+    const SimTime used = rank.job.workers()->computed(worker_, slot_number_) * sim::nanosecond;
     earliest_ = began_ + before +
-                static_cast<SimTime>(static_cast<double>(rank.job.cpu().least_charge(used)) / rank.world.speed);
+                static_cast<SimTime>(static_cast<double>(rank.job.cpu().least_charge(used)) / rank.hosted.speed);
   }
   return earliest_;
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A simulated thread that lives in a cell, as the runtime has it. Its actor stands in for it: lets it go on, waits for its next
-// request, serves it.
+// A simulated thread that lives in a worker process, as the runtime has it. Its actor stands in for it: lets it go on,
+// waits for its next request, serves it.
 //
-// Where bursts are not measured they take a time that is known, mostly none, so no date may pass while one is under way: the
-// actor keeps its turn until the request is there, and what it does in which order is what it would have done in one process.
-// Ranks that become ready at the same date compute at the same time nevertheless, each while those before it have their turn.
+// Where bursts are not measured they take a time that is known, mostly none, so no time may pass while one is under
+// way: the actor keeps its turn until the request is there, and what it does in which order is what it would have done
+// in one process. Ranks that become ready at the same time compute at the same time nevertheless, each while those
+// before it have their turn.
 //
-// A measured burst ends when its CPU time says so, and is under way until then: time goes on meanwhile, as far as the CPU
-// time that it has used so far allows. The gate of a rank speaks of one thread at a time, so its other threads go on, at the date
-// at which they may, when the burst that is under way has been taken note of.
+// A measured burst ends when its CPU time says so, and is under way until then: time goes on meanwhile, as far as the
+// CPU time that it has used so far allows. The gate of a rank speaks of one thread at a time, so its other threads go
+// on, at the time at which they may, when the burst that is under way has been taken note of.
 #pragma once
 
 #include <cstdint>
 
-#include "runtime/cell/board.h"
 #include "runtime/engine/core.h"
+#include "runtime/worker/board.h"
 
 namespace umwelt::job
 {
@@ -25,7 +26,7 @@ using sim::SimTime;
 class Channel
 {
 public:
-  Channel(Thread& thread, unsigned cell, unsigned slot);
+  Channel(Thread& thread, unsigned worker, unsigned slot);
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
@@ -45,7 +46,8 @@ public:
   SimTime finish_burst(SimTime work);
   // It counts for nothing. Time that has gone by since it began.
   SimTime drop_burst();
-  // No request of the thread can come before. Looks at the cell's CPU clock if what is known is before `enough`.
+  // No request of the thread can come before. Looks at the worker process's CPU clock if what is known is before
+  // `enough`.
   SimTime earliest(SimTime enough);
 
   // The thread has something to say.
@@ -53,25 +55,25 @@ public:
   // The thread has ended, or is not waited for any longer.
   void close();
 
-  [[nodiscard]] unsigned cell() const { return cell_; }
+  [[nodiscard]] unsigned worker() const { return worker_; }
   [[nodiscard]] unsigned slot() const { return slot_number_; }
   // For the reply to umw_thread_create: the slot of the new thread.
   void tell_slot(unsigned slot) { slot_.result = static_cast<std::int32_t>(slot); }
 
 private:
   bool converse();
-  void go_on(cell::Slot::Turn how);
+  void go_on(worker::Slot::Turn how);
   void take_gate();
   void await();
   void block_absent();
 
   Thread& thread_;
-  const unsigned cell_;
+  const unsigned worker_;
   const unsigned slot_number_;
-  cell::Slot& slot_;
+  worker::Slot& slot_;
   bool arrived_ = true;
-  bool away_ = false;  // its actor is blocked until it arrives
-  bool stays_ = false; // counted in Job::staying
+  bool away_ = false;         // its actor is blocked until it arrives
+  bool holds_worker_ = false; // counted in Job::not_switching
   bool computing_ = false;
   engine::Core::Burst burst_;
   SimTime began_ = 0;

@@ -60,7 +60,7 @@ engine::Core& Cores::at(std::uint32_t node, unsigned core)
   return nodes_[node]->at(core);
 }
 
-engine::Core& Cores::choose(std::uint32_t node, engine::Place& place)
+engine::Core& Cores::choose(std::uint32_t node, engine::CoreBinding& place)
 {
   const auto& allowed = place.allowed;
   if (allowed.size() == 1)

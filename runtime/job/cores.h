@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The cores of all simulated nodes, made when they are first used, and what the kernel's load balancing does with threads on them.
+// The cores of all simulated nodes, made when they are first used, and what the kernel's load balancing does with
+// threads on them.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,9 @@ public:
   ~Cores();
 
   [[nodiscard]] engine::Core& at(std::uint32_t node, unsigned core);
-  // Moves a thread that does not compute now to one of its cores that fewer compute on, if there is one. Returns its core.
-  engine::Core& choose(std::uint32_t node, engine::Place& place);
+  // Moves a thread that does not compute now to one of its cores that fewer compute on, if there is one. Returns its
+  // core.
+  engine::Core& choose(std::uint32_t node, engine::CoreBinding& place);
 
 private:
   class Node;

@@ -81,8 +81,8 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
   set("OMPI_COMM_WORLD_NODE_RANK", facts.local_rank);
   set("OMPI_UNIVERSE_SIZE", facts.universe);
   set("HOSTNAME", facts.host_name);
-  // OpenMP libraries look at memory for a while before they sleep. Here that takes time and tells nothing; where system calls
-  // cannot be dispatched, a sleeping libgomp would stop everything, so it had better not.
+  // OpenMP libraries look at memory for a while before they sleep. Here that takes time and tells nothing; where system
+  // calls cannot be dispatched, a sleeping libgomp would stop everything, so it had better not.
   if (variable(environment, "OMP_WAIT_POLICY") == nullptr) {
     if (variable(environment, "GOMP_SPINCOUNT") == nullptr)
       set_variable(environment, "GOMP_SPINCOUNT", engine::have_syscall_dispatch() ? "0" : "infinity");
@@ -92,8 +92,8 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
   // LLVM's asks the processor (CPUID), which is the machine's, and aborts if the node has more cores.
   if (variable(environment, "KMP_TOPOLOGY_METHOD") == nullptr)
     set_variable(environment, "KMP_TOPOLOGY_METHOD", "flat");
-  // UCX rewrites the code of mmap, shmat and the like to keep caches of registered memory up to date, and makes the system calls itself
-  // from then on: past the node's. Nothing here registers memory.
+  // UCX rewrites the code of mmap, shmat and the like to keep caches of registered memory up to date, and makes the
+  // system calls itself from then on: past the node's. Nothing here registers memory.
   if (variable(environment, "UCX_MEM_MMAP_HOOK_MODE") == nullptr)
     set_variable(environment, "UCX_MEM_MMAP_HOOK_MODE", "none");
 }
@@ -106,8 +106,8 @@ void add_topology_variables(Environment& environment, const std::string& file)
       return;
   set_variable(environment, "HWLOC_XMLFILE", file);
   set_variable(environment, "HWLOC_THISSYSTEM", "1");
-  // With its own parser rather than libxml2: that one would be loaded for this alone, and what it leaves behind in the heap shows in Open
-  // MPI's coll/portals4, whose requests begin with whatever error code lies there.
+  // With its own parser rather than libxml2: that one would be loaded for this alone, and what it leaves behind in the
+  // heap shows in Open MPI's coll/portals4, whose requests begin with whatever error code lies there.
   if (variable(environment, "HWLOC_LIBXML_IMPORT") == nullptr && variable(environment, "HWLOC_LIBXML") == nullptr)
     set_variable(environment, "HWLOC_LIBXML_IMPORT", "0");
 }

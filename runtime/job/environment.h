@@ -17,8 +17,8 @@ void set_variable(Environment& environment, std::string_view name, std::string_v
 void unset_variable(Environment& environment, std::string_view name);
 [[nodiscard]] const char* variable(const Environment& environment, std::string_view name); // null if unset
 
-// What a launcher tells each rank: PMIx namespace and rank, the same for PMI-1, what makes Open MPI believe in a resource manager (it would start
-// a daemon otherwise), and the variables mpirun sets for scripts.
+// What a launcher tells each rank: PMIx namespace and rank, the same for PMI-1, what makes Open MPI believe in a
+// resource manager (it would start a daemon otherwise), and the variables mpirun sets for scripts.
 inline constexpr const char* job_name = "umwelt";
 struct LauncherFacts {
   std::string job = job_name;
@@ -33,9 +33,10 @@ LauncherFacts launcher_facts(const plan::Placement& placement, std::size_t rank)
 std::string node_list(const plan::Placement& placement);
 void add_launcher_variables(Environment& environment, const LauncherFacts& facts);
 
-// hwloc takes the node's topology from `file` (procfs/machine_files.h), unless the user says otherwise, and then believes that it can bind. It is
-// quicker than the files below /sys, from which it could take the same, and does not ask the processor, whose CPUID is this machine's.
-// A user's HWLOC_XMLFILE, HWLOC_FSROOT, HWLOC_SYNTHETIC, HWLOC_CPUID_PATH, HWLOC_COMPONENTS or HWLOC_THISSYSTEM stands alone.
+// hwloc takes the node's topology from `file` (procfs/machine_files.h), unless the user says otherwise, and then
+// believes that it can bind. It is quicker than the files below /sys, from which it could take the same, and does not
+// ask the processor, whose CPUID is this machine's. A user's HWLOC_XMLFILE, HWLOC_FSROOT, HWLOC_SYNTHETIC,
+// HWLOC_CPUID_PATH, HWLOC_COMPONENTS or HWLOC_THISSYSTEM stands alone.
 void add_topology_variables(Environment& environment, const std::string& file);
 
 } // namespace umwelt::job

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Locks of files between ranks: fcntl(2) with F_SETLK and F_OFD_SETLK, lockf(3), flock(2). The kernel cannot keep them, since ranks of a
-// process are one owner to it, and a wait in it would stop all of them. A file is a file of this machine, so locks hold between
-// nodes for what nodes share, and not for what each has of its own (/dev/shm). Programs outside of the simulation do not see them.
+// Locks of files between ranks: fcntl(2) with F_SETLK and F_OFD_SETLK, lockf(3), flock(2). The kernel cannot keep them,
+// since ranks of a process are one owner to it, and a wait in it would stop all of them. A file is a file of this
+// machine, so locks hold between nodes for what nodes share, and not for what each has of its own (/dev/shm). Programs
+// outside of the simulation do not see them.
 //
-// A wait takes simulated time. Those who wait get the lock in the order in which they came, as soon as nothing stands in their way; whoever asks
-// when nothing does gets it at once, as with Linux. They hear of it when their core can see what the other has done (net_models/node).
+// A wait takes simulated time. Those who wait get the lock in the order in which they came, as soon as nothing stands
+// in their way; whoever asks when nothing does gets it at once, as with Linux. They hear of it when their core can see
+// what the other has done (net_models/node).
 #pragma once
 
 #include <compare>
@@ -41,8 +43,8 @@ public:
 
   explicit FileLocks(Job& job) : job_(job) {}
 
-  // 0, -EAGAIN: others are in the way, and it does not wait; -EINTR: a signal is due; -EDEADLK: they wait, directly or not, for
-  // this very process (processes only, fcntl(2)).
+  // 0, -EAGAIN: others are in the way, and it does not wait; -EINTR: a signal is due; -EDEADLK: they wait, directly or
+  // not, for this very process (processes only, fcntl(2)).
   int lock(Rank& rank, const Request& request, bool waits);
   // What is in the way.
   [[nodiscard]] std::optional<HeldLock> test(const Rank& rank, const Request& request) const;

@@ -17,13 +17,13 @@ namespace umwelt::job
 namespace
 {
 
-// Date on the simulation's clock of an absolute time that the rank gives.
-SimTime date(const Rank& rank, const timespec& t, bool realtime)
+// Time on the simulation's clock of an absolute time that the rank gives.
+SimTime absolute_time(const Rank& rank, const timespec& t, bool realtime)
 {
   const umw_clock& clock = rank.gate.clock;
   const std::int64_t origin = realtime ? clock.realtime_origin_ns : clock.uptime_origin_ns;
   const timespec begin{origin / 1'000'000'000, origin % 1'000'000'000};
-  return umw_date_after(0, umw_ps_between(&begin, &t));
+  return umw_time_after(0, umw_ps_between(&begin, &t));
 }
 
 // A word in the memory of a rank. False: there is no such memory.
@@ -61,11 +61,11 @@ std::int64_t Futexes::call(Thread& thread, std::uint32_t* word, int operation, s
       return -EINVAL;
     const SimTime now = thread.rank.job.scheduler().now();
     const bool realtime = command == FUTEX_LOCK_PI || (operation & FUTEX_CLOCK_REALTIME) != 0;
-    deadline = command == FUTEX_WAIT ? umw_date_after(now, umw_ps_of_timespec(&timeout))
-                                     : date(thread.rank, timeout, realtime);
+    deadline = command == FUTEX_WAIT ? umw_time_after(now, umw_ps_of_timespec(&timeout))
+                                     : absolute_time(thread.rank, timeout, realtime);
   }
-  const Place place{thread.rank.carrier, word};
-  const Place second{thread.rank.carrier, second_word};
+  const FutexKey place{thread.rank.worker, word};
+  const FutexKey second{thread.rank.worker, second_word};
   switch (command) {
   case FUTEX_WAIT:
     return wait(thread, place, value, FUTEX_BITSET_MATCH_ANY, deadline);
@@ -99,7 +99,7 @@ std::int64_t Futexes::call(Thread& thread, std::uint32_t* word, int operation, s
   }
 }
 
-std::int64_t Futexes::wait(Thread& thread, const Place& place, std::uint32_t value, std::uint32_t bits,
+std::int64_t Futexes::wait(Thread& thread, const FutexKey& place, std::uint32_t value, std::uint32_t bits,
                            SimTime deadline)
 {
   if (bits == 0)
@@ -112,7 +112,7 @@ std::int64_t Futexes::wait(Thread& thread, const Place& place, std::uint32_t val
   return block(thread, place, bits, deadline, true);
 }
 
-std::int64_t Futexes::block(Thread& thread, const Place& place, std::uint32_t bits, SimTime deadline,
+std::int64_t Futexes::block(Thread& thread, const FutexKey& place, std::uint32_t bits, SimTime deadline,
                             bool interruptible)
 {
   Waiter self{&thread, bits, place};
@@ -140,7 +140,7 @@ void Futexes::remove(Waiter& waiter)
     queues_.erase(queue);
 }
 
-std::int64_t Futexes::wake(const Place& place, std::uint32_t most, std::uint32_t bits)
+std::int64_t Futexes::wake(const FutexKey& place, std::uint32_t most, std::uint32_t bits)
 {
   if (bits == 0)
     return -EINVAL;
@@ -162,7 +162,8 @@ std::int64_t Futexes::wake(const Place& place, std::uint32_t most, std::uint32_t
   return woken;
 }
 
-std::int64_t Futexes::requeue(const Place& from, const Place& to, std::uint32_t wake_most, std::uint32_t move_most)
+std::int64_t Futexes::requeue(const FutexKey& from, const FutexKey& to, std::uint32_t wake_most,
+                              std::uint32_t move_most)
 {
   const std::int64_t woken = wake(from, wake_most, FUTEX_BITSET_MATCH_ANY);
   const auto source = queues_.find(from);
@@ -182,7 +183,7 @@ std::int64_t Futexes::requeue(const Place& from, const Place& to, std::uint32_t 
 }
 
 // futex(2), FUTEX_WAKE_OP: one word is changed and compared, then both are woken.
-std::int64_t Futexes::wake_op(const Thread& thread, const Place& place, std::uint32_t most, const Place& second,
+std::int64_t Futexes::wake_op(const Thread& thread, const FutexKey& place, std::uint32_t most, const FutexKey& second,
                               std::uint32_t second_most, std::uint32_t encoded)
 {
   const auto sign_extended = [](std::uint32_t twelve_bits) {
@@ -247,7 +248,7 @@ std::int64_t Futexes::wake_op(const Thread& thread, const Place& place, std::uin
 }
 
 // Priorities are not simulated, so a priority-inheritance lock is a lock whose word names the owner.
-std::int64_t Futexes::lock_pi(Thread& thread, const Place& place, bool may_wait, SimTime deadline)
+std::int64_t Futexes::lock_pi(Thread& thread, const FutexKey& place, bool may_wait, SimTime deadline)
 {
   const std::uint32_t self = thread.kernel_id;
   std::uint32_t current = 0;
@@ -266,7 +267,7 @@ std::int64_t Futexes::lock_pi(Thread& thread, const Place& place, bool may_wait,
   return block(thread, place, FUTEX_BITSET_MATCH_ANY, deadline, false); // unlock_pi hands it over
 }
 
-std::int64_t Futexes::unlock_pi(const Thread& thread, const Place& place)
+std::int64_t Futexes::unlock_pi(const Thread& thread, const FutexKey& place)
 {
   std::uint32_t current = 0;
   if (!load(thread, place.word, current))

@@ -16,8 +16,8 @@ struct WaitingThread {
   bool wakes_by_itself;  // has a time-out, and has seen it come in vain
 };
 
-// "Next step: ...". Threads that wake by themselves, and helper threads that wait for a descriptor (libevent's loop in every MPI
-// library), are not why the others wait; they are only named if there is nobody else.
+// "Next step: ...". Threads that wake by themselves, and helper threads that wait for a descriptor (libevent's loop in
+// every MPI library), are not why the others wait; they are only named if there is nobody else.
 std::string next_steps(const std::vector<WaitingThread>& threads);
 
 } // namespace umwelt::job

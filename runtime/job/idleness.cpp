@@ -23,7 +23,8 @@ constexpr std::uint64_t looks = 8;
 constexpr std::uint64_t sleeps = 10'000;
 // Simulated time ends after 106 days: who sleeps for hours cannot do so 10,000 times.
 constexpr SimTime longest_time = 60 * 24 * 3600 * sim::second;
-// From here on it is noted what has been written: long before there can be a verdict, and rarely reached by who gets on.
+// From here on it is noted what has been written: long before there can be a verdict, and rarely reached by who gets
+// on.
 constexpr SimTime noteworthy = 60 * sim::second;
 constexpr SimTime time_for_round = sim::microsecond; // of those that poll
 constexpr std::uint64_t unknown = std::numeric_limits<std::uint64_t>::max();
@@ -41,13 +42,13 @@ std::uint64_t written_by(pid_t process)
   return unknown;
 }
 
-std::vector<std::uint64_t> written_by_carriers(Job& job)
+std::vector<std::uint64_t> written_by_workers(Job& job)
 {
-  if (job.cells() == nullptr)
+  if (job.workers() == nullptr)
     return {written_by(getpid())};
   std::vector<std::uint64_t> bytes;
-  for (unsigned cell = 0; cell < job.cells()->count(); ++cell)
-    bytes.push_back(written_by(job.cells()->pid(cell)));
+  for (unsigned worker = 0; worker < job.workers()->count(); ++worker)
+    bytes.push_back(written_by(job.workers()->pid(worker)));
   return bytes;
 }
 
@@ -90,7 +91,7 @@ bool Idleness::timed_out(Thread& thread)
     return false;
   if (written_.empty()) {
     take_figures();
-    written_ = written_by_carriers(job_);
+    written_ = written_by_workers(job_);
   }
   if (!enough(thread) || !only_time_outs(thread) || written_.front() == unknown || !nothing_written())
     return false;
@@ -138,7 +139,7 @@ bool Idleness::only_time_outs(const Thread& self) const
 
 bool Idleness::nothing_written()
 {
-  std::vector<std::uint64_t> now = written_by_carriers(job_);
+  std::vector<std::uint64_t> now = written_by_workers(job_);
   if (now == written_)
     return true;
   written_ = std::move(now);
@@ -152,7 +153,7 @@ bool Idleness::stalled()
   note_progress();
   take_figures();
   if (written_.empty())
-    written_ = written_by_carriers(job_);
+    written_ = written_by_workers(job_);
   for (const auto& rank : job_.ranks())
     for (const auto& thread : rank->threads)
       if (!thread->ended() && thread->actor->has_deadline() && !thread->poll.parked && !enough(*thread))

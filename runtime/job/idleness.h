@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether the job can still get anywhere when threads go on waking by themselves: a libevent loop that looks at a pipe once an hour,
-// a watcher that sleeps for 100 ms again and again. As long as there is one the timeline is never empty, so an
-// empty timeline alone does not tell a deadlock.
+// Whether the job can still get anywhere when threads go on waking by themselves: a libevent loop that looks at a pipe
+// once an hour, a watcher that sleeps for 100 ms again and again. As long as there is one the timeline is never empty,
+// so an empty timeline alone does not tell a deadlock.
 //
-// No single time-out proves anything: the thread may be counting them. So a deadlock is called only when all of this holds:
+// No single time-out proves anything: the thread may be counting them. So a deadlock is called only when all of this
+// holds:
 //  - somebody waits without a time-out;
 //  - nothing is due but time-outs: no message is under way, nobody computes, no timer is armed, no rank starts;
-//  - for `long_time` of simulated time no thread has done anything but look, wait, sleep and wake others in vain (Polling::progress()
+//  - for `long_time` of simulated time no thread has done anything but look, wait, sleep and wake others in vain
+//  (Polling::progress()
 //    is told of everything else: messages, events, locks and semaphores that somebody got, threads that ended);
-//  - every thread with a time-out has seen it come again and again in that time: those that look at descriptors `looks` times, all
+//  - every thread with a time-out has seen it come again and again in that time: those that look at descriptors `looks`
+//  times, all
 //    others `sleeps` times;
 //  - no process that carries ranks has written anything meanwhile (/proc/PID/io): who prints is alive;
 //  - those that poll have been let round often enough (Polling::another_round).
-// A program that does act after 1,000 sleeps of an hour, or after 10,000 of a second, is never taken for one that hangs.
+// A program that does act after 1,000 sleeps of an hour, or after 10,000 of a second, is never taken for one that
+// hangs.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +43,11 @@ class Idleness
 public:
   explicit Idleness(Job& job) : job_(job) {}
 
-  // The running thread goes on because its time-out has come. True: nobody gets anywhere any more. This is the moment to find out:
-  // whoever it wakes in vain is about to look.
+  // The running thread goes on because its time-out has come. True: nobody gets anywhere any more. This is the moment
+  // to find out: whoever it wakes in vain is about to look.
   bool timed_out(Thread& thread);
-  // No thread is ready, and nothing is due but time-outs that do not keep the simulation going. True: nobody gets anywhere.
+  // No thread is ready, and nothing is due but time-outs that do not keep the simulation going. True: nobody gets
+  // anywhere.
   bool stalled();
 
   // When the last one got somewhere, and the figures of the ranks then.

@@ -11,8 +11,8 @@ namespace umwelt::job
 
 namespace
 {
-constexpr std::time_t patience = 60;      // s
-constexpr std::time_t users_patience = 2; // who asks twice
+constexpr std::time_t progress_timeout = 60;     // s
+constexpr std::time_t second_signal_timeout = 2; // who asks twice
 } // namespace
 
 bool Interruption::ask(int signal, const Thread* interrupted, const ucontext_t* context)
@@ -20,7 +20,7 @@ bool Interruption::ask(int signal, const Thread* interrupted, const ucontext_t* 
   if (signal_ != 0) {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec - moved_.tv_sec > (signal == SIGALRM ? patience : users_patience))
+    if (now.tv_sec - moved_.tv_sec > (signal == SIGALRM ? progress_timeout : second_signal_timeout))
       give_up();
     return false;
   }

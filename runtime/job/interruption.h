@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The user (Ctrl-C, kill) or the clock (--timeout) wants the run to end. Asked for in a signal handler, where only what is async-signal-safe
-// may be done, signal-safety(7): what was interrupted is noted, and the main loop does the rest when it comes round. That takes as
-// long as a busy machine makes it, so the process is only given up when nothing has moved for `patience`.
+// The user (Ctrl-C, kill) or the clock (--timeout) wants the run to end. Asked for in a signal handler, where only what
+// is async-signal-safe may be done, signal-safety(7): what was interrupted is noted, and the main loop does the rest
+// when it comes round. That takes as long as a busy machine makes it, so the process is only given up when nothing has
+// moved for `progress_timeout`.
 #pragma once
 
 #include <csignal>
@@ -20,8 +21,8 @@ public:
   explicit Interruption(bool has_timeout) : has_timeout_(has_timeout) {}
 
   // --- async-signal-safe ---
-  // A signal has come. True: it is the first. `interrupted`: a thread of a rank whose code it interrupted at `context`, or
-  // null. Ends the process if it is asked again, or the clock comes again, and nothing has moved for too long.
+  // A signal has come. True: it is the first. `interrupted`: a thread of a rank whose code it interrupted at `context`,
+  // or null. Ends the process if it is asked again, or the clock comes again, and nothing has moved for too long.
   bool ask(int signal, const Thread* interrupted, const ucontext_t* context);
 
   [[nodiscard]] bool asked() const { return signal_ != 0; }

@@ -24,8 +24,6 @@
 #include "net_models/catalogue.h"
 #include "runtime/base/exit_codes.h"
 #include "runtime/base/parameters.h"
-#include "runtime/cell/cell_process.h"
-#include "runtime/plan/machine_limits.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/fatal.h"
@@ -35,8 +33,10 @@
 #include "runtime/job/hints.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
+#include "runtime/plan/machine_limits.h"
 #include "runtime/portals/fabric/process.h"
-#include "runtime/world/cross.h"
+#include "runtime/rank_host/cross.h"
+#include "runtime/worker/worker_process.h"
 
 namespace umwelt::job
 {
@@ -44,9 +44,9 @@ namespace umwelt::job
 namespace
 {
 
-constexpr int first_pid = 1000;                     // of the simulated world
+constexpr int first_pid = 1000;                     // of the simulated machine
 constexpr int launcher_pid = 900;                   // parent of a node's ranks
-constexpr std::size_t stand_in_stack = 256UL << 10; // of the actor for a thread in a cell; bytes
+constexpr std::size_t stand_in_stack = 256UL << 10; // of the actor for a thread in a worker process; bytes
 
 // A generator's first step (splitmix64) on seed and rank; never 0.
 std::uint64_t rank_seed(std::uint64_t seed, int rank)
@@ -102,15 +102,15 @@ std::string kvs_of(const std::string& job)
   return std::string(bootstrap::kvs_prefix) + job;
 }
 
-Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateFolder& folder)
-    : plan_(plan), server_(server), folder_(folder), cores_(scheduler_, plan_.platform->node_count()),
+Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory& directory)
+    : plan_(plan), server_(server), directory_(directory), cores_(scheduler_, plan_.platform->node_count()),
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
       own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       shared_memory_(*this, node_parameters(plan_.options)), progress_(stderr), output_(progress_, !cpu_.measured()),
-      counter_(ranks_), files_(*plan_.platform, plan_.placement.hostnames, folder.path()), keys_(plan_.placement.ranks.size()),
-      spaces_(plan_.placement.ranks.size()), room_(plan_.options, plan_.placement)
+      counter_(ranks_), files_(*plan_.platform, plan_.placement.hostnames, directory.path()),
+      keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), room_(plan_.options, plan_.placement)
 {
   const Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
@@ -130,7 +130,7 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateFolder& fo
 Job::~Job()
 {
   processes_.clear(); // before the fabric
-  if (cells_)
+  if (workers_)
     return;
   for (const umw_gate& gate : gates_) // who reads what ranks have written waits for the end of it
     for (const int fd : gate.standard_fds)
@@ -142,29 +142,30 @@ void Job::make_ranks()
 {
   null_fd_ = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (std::size_t i = 0; i < plan_.programs.size(); ++i) {
-    const std::string& folder = plan_.programs[i].folder;
-    folders_.push_back(std::make_shared<world::Folder>(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
-    if (folders_.back()->fd() < 0)
-      throw UsageError("-wdir " + folder, "a folder", std::strerror(errno), "create it or name another");
+    const std::string& directory = plan_.programs[i].directory;
+    directories_.push_back(
+        std::make_shared<rank_host::Directory>(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
+    if (directories_.back()->fd() < 0)
+      throw UsageError("-wdir " + directory, "a directory", std::strerror(errno), "create it or name another");
   }
-  plan_cells();
+  plan_workers();
   share_descriptors();
   for (const plan::AppContext& program : plan_.options.programs)
     commands_.push_back(program.argv);
   JobFacts& facts = add_job(job_name, plan_.placement.ranks, nullptr);
   facts.node_list = node_list(plan_.placement);
-  std::vector<unsigned> carriers(plan_.placement.ranks.size());
-  for (std::size_t i = 0; i < plan_.cells.size(); ++i)
-    for (const unsigned rank : plan_.cells[i])
-      carriers[rank] = static_cast<unsigned>(i);
+  std::vector<unsigned> workers(plan_.placement.ranks.size());
+  for (std::size_t i = 0; i < plan_.workers.size(); ++i)
+    for (const unsigned rank : plan_.workers[i])
+      workers[rank] = static_cast<unsigned>(i);
   for (std::size_t i = 0; i < plan_.placement.ranks.size(); ++i) {
     const unsigned program = plan_.program_of_rank[i];
     add_rank(facts, static_cast<int>(i),
-             {&plan_.programs[program], folders_[program], plan_.placement.ranks[i].program, plan_.in_wrapper[i],
-              carriers[i]});
+             {&plan_.programs[program], directories_[program], plan_.placement.ranks[i].program, plan_.in_wrapper[i],
+              workers[i]});
   }
-  if (cells_)
-    start_cells();
+  if (workers_)
+    start_workers();
   output_.start();
   for (const auto& rank : ranks_) {
     rank->output->begin();
@@ -196,11 +197,11 @@ JobFacts& Job::add_job(const std::string& name, std::vector<plan::RankPlace> pla
 Rank& Job::add_rank(JobFacts& facts, int number, const Start& start)
 {
   const std::size_t index = ranks_.size();
-  umw_gate& gate = cells_ ? cells_->board().gate(static_cast<unsigned>(index)) : gates_.emplace_back();
+  umw_gate& gate = workers_ ? workers_->board().gate(static_cast<unsigned>(index)) : gates_.emplace_back();
   Rank& rank = *ranks_.emplace_back(std::make_unique<Rank>(*this, static_cast<int>(index), gate));
   rank.facts = &facts;
   rank.number = number;
-  rank.carrier = start.carrier;
+  rank.worker = start.worker;
   make_rank(rank, start);
   if (plan_.trace && facts.parent != nullptr) // it knows those of the start
     plan_.trace->add_rank(rank.node);
@@ -208,14 +209,15 @@ Rank& Job::add_rank(JobFacts& facts, int number, const Start& start)
   return rank;
 }
 
-// Each rank may open as many as a program may, if this process, or a cell, can have as many for all of its ranks.
+// Each rank may open as many as a program may, if this process, or a worker process, can have as many for all of its
+// ranks.
 void Job::share_descriptors()
 {
   std::uint64_t ranks = plan_.placement.ranks.size();
-  if (cells_) {
+  if (workers_) {
     ranks = 0;
-    for (const auto& cell : plan_.cells)
-      ranks = std::max<std::uint64_t>(ranks, cell.size());
+    for (const auto& worker : plan_.workers)
+      ranks = std::max<std::uint64_t>(ranks, worker.size());
   }
   constexpr std::uint64_t most = 1UL << 20; // the kernel's own bound, fs.nr_open
   const std::uint64_t limit =
@@ -232,13 +234,13 @@ void Job::make_rank(Rank& rank, const Start& start)
   const platform::Node& node = plan_.platform->node(place.node);
   rank.program = start.context;
   rank.in_wrapper = start.wrapper.is;
-  rank.first_folder = program.folder;
+  rank.first_directory = program.directory;
   rank.began = timeline_.now();
   rank.node = place.node;
-  rank.world.speed = node.speed;
-  rank.world.argv = program.program.argv;
-  rank.world.program_path = program.program.path;
-  rank.session_folder = files_.session(place.node);
+  rank.hosted.speed = node.speed;
+  rank.hosted.argv = program.program.argv;
+  rank.hosted.program_path = program.program.path;
+  rank.session_directory = files_.session(place.node);
   std::size_t app_ranks = 0;
   std::int32_t local_ranks = 0;
   std::set<std::uint32_t> nodes;
@@ -255,7 +257,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   umw_gate& gate = rank.gate;
   gate.version = UMW_GATE_VERSION;
   gate.size = sizeof gate;
-  gate.cross = world::umwelt_cross;
+  gate.cross = rank_host::umwelt_cross;
   gate.most_quick_polls = UMW_QUICK_POLLS;
   cpu_.set_up(gate.clock);
   gate.rank = rank.number;
@@ -279,12 +281,12 @@ void Job::make_rank(Rank& rank, const Start& start)
   const std::string& host = plan_.placement.hostnames[place.node];
   host.copy(gate.host_name, UMW_HOST_NAME_MAX);
   std::snprintf(gate.job_name, sizeof gate.job_name, "%s", facts.space->name.c_str());
-  gate.program = rank.world.program_path.c_str();
-  gate.argv0 = rank.world.argv.front().c_str();
+  gate.program = rank.hosted.program_path.c_str();
+  gate.argv0 = rank.hosted.argv.front().c_str();
   gate.local_peers = rank.local_peers.c_str();
   gate.node_list = facts.node_list.c_str();
-  gate.session_folder = rank.session_folder.c_str();
-  gate.machine_folder = files_.machine(place.node).folder().c_str();
+  gate.session_directory = rank.session_directory.c_str();
+  gate.machine_directory = files_.machine(place.node).directory().c_str();
   gate.app = static_cast<std::int32_t>(place.program);
   gate.app_ranks = static_cast<std::int32_t>(app_ranks);
   gate.address = sockets::host_of(place.node);
@@ -300,11 +302,11 @@ void Job::make_rank(Rank& rank, const Start& start)
   rank.output = std::make_unique<StandardOutput>(plan_.options, output_, facts.space->number, rank.number, gate.ranks);
   // Descriptors of its own, since programs close theirs (all of coreutils do, at exit).
   std::array<int, 3> lead_to = {rank.index == 0 ? 0 : null_fd_, rank.output->descriptor(1), rank.output->descriptor(2)};
-  (void)output_.end(rank.carrier, 1); // keeps_lines() is asked with every call, also if the rank prints elsewhere
+  (void)output_.end(rank.worker, 1); // keeps_lines() is asked with every call, also if the rank prints elsewhere
   for (const int stream : {1, 2})
     for (int& fd : lead_to)
       if (fd == stream)
-        fd = output_.end(rank.carrier, stream);
+        fd = output_.end(rank.worker, stream);
   for (std::size_t i = 0; i < lead_to.size(); ++i)
     if (const int redirected = start.wrapper.streams[i]; redirected >= 0)
       lead_to[i] = redirected;
@@ -313,18 +315,18 @@ void Job::make_rank(Rank& rank, const Start& start)
 
   rank.pmi = std::make_unique<PmiSocket>(
       rank, bootstrap::PmiFacts{kvs_of(facts.space->name), facts.places.size(), gate.app}, spaces_);
-  rank.world.folder = start.folder;
-  rank.world.interpreter = program.program.interpreter;
-  rank.world.shim = plan_.shim;
-  rank.world.linked_at = program.program.linked_at;
-  rank.world.environment = program.environment;
-  add_launcher_variables(rank.world.environment,
+  rank.hosted.directory = start.directory;
+  rank.hosted.interpreter = program.program.interpreter;
+  rank.hosted.shim = plan_.shim;
+  rank.hosted.linked_at = program.program.linked_at;
+  rank.hosted.environment = program.environment;
+  add_launcher_variables(rank.hosted.environment,
                          {facts.space->name, room_.universe(), static_cast<std::size_t>(rank.number),
                           facts.places.size(), place.local_rank, static_cast<unsigned>(local_ranks), host,
                           facts.node_list, gate.pmi_fd});
-  add_topology_variables(rank.world.environment, files_.machine(place.node).topology());
-  if (program.folder != std::filesystem::current_path())
-    set_variable(rank.world.environment, "PWD", program.folder);
+  add_topology_variables(rank.hosted.environment, files_.machine(place.node).topology());
+  if (program.directory != std::filesystem::current_path())
+    set_variable(rank.hosted.environment, "PWD", program.directory);
 
   const std::array<std::pair<const char*, std::string>, 4> texts = {
       {{"umwelt.host", host},
@@ -335,7 +337,7 @@ void Job::make_rank(Rank& rank, const Start& start)
     keys_.tell(index, key, value);
 }
 
-// After the cells have been forked: what follows is the runtime's alone.
+// After the worker processes have been forked: what follows is the runtime's alone.
 void Job::seat(Rank& rank)
 {
   const plan::RankPlace& place = rank.facts->places[static_cast<std::size_t>(rank.number)];
@@ -354,7 +356,7 @@ void Job::seat(Rank& rank)
           main.rank.leave();
           own_process_.live(*main.here);
         },
-        world::main_stack());
+        rank_host::main_stack());
   else
     main.actor = &scheduler_.spawn(
         rank.title(), [&main] { main.channel->live(); }, stand_in_stack);
@@ -365,59 +367,58 @@ void Job::give_interface(Rank& rank)
 {
   processes_.push_back(std::make_unique<portals::Process>(
       fabric_, rank.node, static_cast<std::uint32_t>(rank.index), static_cast<ptl_uid_t>(getuid()),
-      cells_ ? portals::Memory(cells_->pid(rank.carrier), rank.gate.shared) : portals::Memory()));
+      workers_ ? portals::Memory(workers_->pid(rank.worker), rank.gate.shared) : portals::Memory()));
   rank.portals = processes_.back().get();
 }
 
-// --- cells -----------------------------------------------------------------------------------------------------------
+// --- worker processes ------------------------------------------------------------------------------------------------
 
-void Job::plan_cells()
+void Job::plan_workers()
 {
   const auto ranks = static_cast<unsigned>(plan_.placement.ranks.size());
-  if (plan_.cells.empty())
+  if (plan_.workers.empty())
     return;
-  const auto count = static_cast<unsigned>(plan_.cells.size());
-  cells_ = std::make_unique<cell::Cells>(count, ranks, plan_.options.jobs);
-  channels_.resize(count, std::vector<Channel*>(cell::slots_per_cell));
-  staying_.resize(count);
+  const auto count = static_cast<unsigned>(plan_.workers.size());
+  workers_ = std::make_unique<worker::Workers>(count, ranks, plan_.options.jobs);
+  channels_.resize(count, std::vector<Channel*>(worker::slots_per_worker));
+  not_switching_.resize(count);
 }
 
-void Job::start_cells()
+void Job::start_workers()
 {
-  std::vector<std::vector<cell::CellProcess::Seat>> seats(plan_.cells.size());
+  std::vector<std::vector<worker::WorkerProcess::Seat>> seats(plan_.workers.size());
   for (const auto& rank : ranks_)
-    seats[rank->carrier].push_back({&rank->world, rank->main_slot = *cells_->take_slot(rank->carrier)});
-  const bool same_addresses =
-      std::any_of(plan_.programs.begin(), plan_.programs.end(), [](const plan::ProgramPlan& p) { return p.same_addresses; });
-  cells_->start(
+    seats[rank->worker].push_back({&rank->hosted, rank->main_slot = *workers_->take_slot(rank->worker)});
+  const bool same_addresses = std::any_of(plan_.programs.begin(), plan_.programs.end(),
+                                          [](const plan::ProgramPlan& p) { return p.same_addresses; });
+  workers_->start(
       [this, &seats](unsigned index) {
         for (const auto& rank : ranks_) {
-          rank->pmi->keep(rank->carrier == index ? PmiSocket::End::of_rank : PmiSocket::End::none);
-          if (rank->carrier != index)
+          rank->pmi->keep(rank->worker == index ? PmiSocket::End::of_rank : PmiSocket::End::none);
+          if (rank->worker != index)
             for (const int fd : rank->gate.standard_fds)
               close(fd);
         }
-        cell::CellProcess process(*cells_, index, cpu_);
+        worker::WorkerProcess process(*workers_, index, cpu_);
         process.run(seats[index], plan_.options.quantum);
       },
       !same_addresses);
-  check_access_to_cells();
+  check_access_to_workers();
   for (const auto& rank : ranks_)
     keep_ends_of_runtime(*rank);
 }
 
 // Container runtimes and security modules may forbid it.
-void Job::check_access_to_cells()
+void Job::check_access_to_workers()
 {
   std::uint32_t version = 0;
-  if (!portals::Memory(cells_->pid(0)).read(&version, &plan_, sizeof version))
-    throw loader::Refusal(
-        loader::Refusal::Kind::not_runnable,
-        fmt::format(
-            "ranks in cells: expected to reach their memory with process_vm_readv(2), got: {}. Next step: run with "
-            "the capability SYS_PTRACE (docker run --cap-add SYS_PTRACE), or with "
-            "--cells 0",
-            std::strerror(errno)));
+  if (!portals::Memory(workers_->pid(0)).read(&version, &plan_, sizeof version))
+    throw loader::Refusal(loader::Refusal::Kind::not_runnable,
+                          fmt::format("ranks in worker processes: expected to reach their memory with "
+                                      "process_vm_readv(2), got: {}. Next step: run with "
+                                      "the capability SYS_PTRACE (docker run --cap-add SYS_PTRACE), or with "
+                                      "--workers 0",
+                                      std::strerror(errno)));
 }
 
 void Job::keep_ends_of_runtime(const Rank& rank)
@@ -429,12 +430,12 @@ void Job::keep_ends_of_runtime(const Rank& rank)
 
 void Job::connect(Channel& channel)
 {
-  channels_[channel.cell()][channel.slot()] = &channel;
+  channels_[channel.worker()][channel.slot()] = &channel;
 }
 
 void Job::disconnect(const Channel& channel)
 {
-  Channel*& entry = channels_[channel.cell()][channel.slot()];
+  Channel*& entry = channels_[channel.worker()][channel.slot()];
   if (entry == &channel)
     entry = nullptr;
 }
@@ -451,19 +452,19 @@ void Job::end_absence(Channel& channel)
   --scheduler_.absent;
 }
 
-bool Job::hear_from_cells(std::int64_t nanoseconds)
+bool Job::hear_from_workers(std::int64_t nanoseconds)
 {
-  const auto arrived = [this](unsigned cell, unsigned slot) {
-    if (Channel* channel = channels_[cell][slot])
+  const auto arrived = [this](unsigned worker, unsigned slot) {
+    if (Channel* channel = channels_[worker][slot])
       channel->arrive();
   };
-  bool any = cells_->collect(arrived);
+  bool any = workers_->collect(arrived);
   if (!any && nanoseconds > 0) {
-    cells_->wait(nanoseconds);
-    any = cells_->collect(arrived);
+    workers_->wait(nanoseconds);
+    any = workers_->collect(arrived);
   }
-  if (const auto death = cells_->death()) {
-    cell_died(*death);
+  if (const auto death = workers_->death()) {
+    worker_died(*death);
     return true;
   }
   return any;
@@ -475,7 +476,7 @@ bool Job::await_absent(SimTime next)
   constexpr std::int64_t longest = 100'000'000; // ns; a request of the user may have come in between
   constexpr std::int64_t shortest = 20'000;
   constexpr std::int64_t enough = 4'000'000;
-  if (hear_from_cells(0))
+  if (hear_from_workers(0))
     return true;
   SimTime first = sim::never;
   Channel* behind = nullptr;
@@ -487,18 +488,19 @@ bool Job::await_absent(SimTime next)
   if (next != sim::never && first >= next)
     return false;
   const std::int64_t left = next == sim::never ? longest : (next - first) / sim::nanosecond;
-  using Progress = cell::Cells::Progress;
-  const Progress progress = behind != nullptr ? cells_->progress(behind->cell(), behind->slot()) : Progress::held_back;
+  using Progress = worker::Workers::Progress;
+  const Progress progress =
+      behind != nullptr ? workers_->progress(behind->worker(), behind->slot()) : Progress::held_back;
   if (progress == Progress::computes)
-    hear_from_cells(std::clamp(left, shortest, longest));
+    hear_from_workers(std::clamp(left, shortest, longest));
   else if (progress == Progress::held_back)
-    hear_from_cells(longest); // somebody of another cell comes first
-  else if (!hear_from_cells(std::clamp(left / 4, shortest, enough)))
-    cells_->hurry(behind->cell(), behind->slot());
+    hear_from_workers(longest); // somebody of another worker process comes first
+  else if (!hear_from_workers(std::clamp(left / 4, shortest, enough)))
+    workers_->hurry(behind->worker(), behind->slot());
   return true;
 }
 
-void Job::cell_died(const cell::Cells::Death& death)
+void Job::worker_died(const worker::Workers::Death& death)
 {
   const bool killed = WIFSIGNALED(death.status);
   const int number = killed ? WTERMSIG(death.status) : WEXITSTATUS(death.status);
@@ -509,8 +511,8 @@ void Job::cell_died(const cell::Cells::Death& death)
   std::size_t carried = 0;
   for (const auto& each : ranks_) {
     Rank& rank = *each;
-    carried += rank.carrier == death.cell;
-    if (rank.carrier != death.cell || rank.phase == Rank::Phase::ended)
+    carried += rank.worker == death.worker;
+    if (rank.worker != death.worker || rank.phase == Rank::Phase::ended)
       continue;
     rank.end.signal = killed ? number : 0;
     rank.end.status = killed ? 0 : number;
@@ -524,24 +526,23 @@ void Job::cell_died(const cell::Cells::Death& death)
           ? "Next step: if nobody killed it, it was short of memory (`dmesg | grep -i oom`): fewer ranks, or a machine "
             "with more"
           : "Next step: look at what it printed last";
-  fail(killed ? exit_code::signalled + number : exit_code::failure,
-       fmt::format("the process of {} {}", first, how),
-       fmt::format("the process (cell {}) of {} rank{} {} at {}; the job is ended\n{}{}", death.cell, carried,
-                   carried == 1 ? "" : "s", how, simulated_now(), text, next_step));
+  fail(killed ? exit_code::signalled + number : exit_code::failure, fmt::format("the process of {} {}", first, how),
+       fmt::format("worker process {} with {} rank{} {} at {}; the job is ended\n{}{}", death.worker,
+                   carried, carried == 1 ? "" : "s", how, simulated_now(), text, next_step));
 }
 
-// Backtraces of threads in cells, by cell and slot.
-std::vector<std::vector<std::string>> Job::reports_of_cells()
+// Backtraces of threads in worker processes, by worker process and slot.
+std::vector<std::vector<std::string>> Job::reports_of_workers()
 {
   std::vector<std::vector<std::string>> reports;
-  for (unsigned index = 0; cells_ && index < cells_->count(); ++index) {
+  for (unsigned index = 0; workers_ && index < workers_->count(); ++index) {
     interruption_.moves();
-    std::vector<std::string>& texts = reports.emplace_back(cell::slots_per_cell);
-    std::istringstream report(cells_->report(index));
+    std::vector<std::string>& texts = reports.emplace_back(worker::slots_per_worker);
+    std::istringstream report(workers_->report(index));
     std::size_t slot = 0;
     for (std::string line; std::getline(report, line);)
       if (!line.starts_with(' '))
-        slot = std::min<std::size_t>(std::strtoul(line.c_str(), nullptr, 10), cell::slots_per_cell - 1);
+        slot = std::min<std::size_t>(std::strtoul(line.c_str(), nullptr, 10), worker::slots_per_worker - 1);
       else
         texts[slot] += line + '\n';
   }
@@ -554,7 +555,7 @@ void Job::not_loaded(Rank& rank, const char* message, bool gave_up)
 {
   fail(gave_up ? exit_code::not_found : exit_code::refused, "a program could not be loaded",
        fmt::format("{}: {} cannot be loaded: {}. Next step: `ldd {}`; if the libraries are there, `umwelt doctor`",
-                   rank.title(), rank.world.argv.front(), message, rank.world.program_path));
+                   rank.title(), rank.hosted.argv.front(), message, rank.hosted.program_path));
   abandon();
 }
 
@@ -576,7 +577,7 @@ void Job::finish(Rank& rank)
   sockets_.close_all(static_cast<std::uint32_t>(rank.index));
   rank.timers.stop();
   rank.output->pass_on(true);
-  procfs::NodeFiles::ended(rank.session_folder, rank.gate.pid);
+  procfs::NodeFiles::ended(rank.session_directory, rank.gate.pid);
   wake_peers(rank); // its descriptors are closed
   --running_;
   --rank.facts->alive;
@@ -598,7 +599,7 @@ void Job::wake_peers(const Rank& rank)
 }
 
 // The rank's other threads end where they are, and the calling one for good.
-void Job::leave_world(Rank& rank)
+void Job::end_threads(Rank& rank)
 {
   for (const auto& thread : rank.threads)
     if (thread->actor != scheduler_.current())
@@ -625,7 +626,7 @@ void Job::exited(Rank& rank, int status)
     warn(rank, "ended with exit code 0, expected cmd=finalize on PMI_FD first. Next step: call PMI_Finalize (what the "
                "program's "
                "library has for it) on every path out of main");
-  leave_world(rank);
+  end_threads(rank);
 }
 
 void Job::died(Rank& rank, int signal, const char* report)
@@ -641,7 +642,7 @@ void Job::died(Rank& rank, int signal, const char* report)
   what.pop_back();
   finish(rank);
   fail(exit_code::signalled + signal, ending, what);
-  leave_world(rank);
+  end_threads(rank);
 }
 
 void Job::aborted(Rank& rank, int status, const char* call, const char* message)
@@ -652,7 +653,7 @@ void Job::aborted(Rank& rank, int status, const char* call, const char* message)
   fail(code, fmt::format("{} called {}", rank.title(), call),
        fmt::format("{} called {} with code {} at {}; the job is ended{}{}", rank.title(), call, status, simulated_now(),
                    message != nullptr && *message != '\0' ? ": " : "", message != nullptr ? message : ""));
-  leave_world(rank);
+  end_threads(rank);
 }
 
 void Job::fail(int exit_code, const std::string& ending, const std::string& text)
@@ -742,13 +743,13 @@ Thread& Job::add_thread(Rank& rank, const std::vector<unsigned>& allowed)
     users[other->place.core] += !other->ended();
   thread->place.core = *std::min_element(allowed.begin(), allowed.end(),
                                          [&users](unsigned a, unsigned b) { return users[a] < users[b]; });
-  if (cells_) {
-    const auto slot = rank.threads.empty() ? std::optional(rank.main_slot) : cells_->take_slot(rank.carrier);
+  if (workers_) {
+    const auto slot = rank.threads.empty() ? std::optional(rank.main_slot) : workers_->take_slot(rank.worker);
     if (!slot)
       throw std::system_error(EAGAIN, std::generic_category(), "slot of a thread");
-    thread->channel = std::make_unique<Channel>(*thread, rank.carrier, *slot);
+    thread->channel = std::make_unique<Channel>(*thread, rank.worker, *slot);
   } else {
-    thread->here = &own_process_.add_thread(rank.world);
+    thread->here = &own_process_.add_thread(rank.hosted);
   }
   rank.threads.push_back(std::move(thread));
   rank.awake.push_back(rank.threads.back().get());
@@ -788,8 +789,8 @@ int Job::create_thread(Rank& rank, umw_thread_start start, void* argument, std::
             thread.rank.leave();
             own_process_.live(*thread.here, start, argument);
           },
-          std::max(bytes, world::smallest_stack));
-    } else { // the cell is to know the slot
+          std::max(bytes, rank_host::smallest_stack));
+    } else { // the worker process is to know the slot
       rank.running().channel->tell_slot(thread.channel->slot());
       thread.actor = &scheduler_.spawn(
           name, [&thread] { thread.channel->live(); }, stand_in_stack);
@@ -813,7 +814,7 @@ void Job::end_thread(Rank& rank)
   ++rank.gate.wakes;
   rank.notify_all();
   if (const auto& channel = rank.running().channel)
-    cells_->give_slot(channel->cell(), channel->slot());
+    workers_->give_slot(channel->worker(), channel->slot());
   rank.falls_asleep(rank.running());
   scheduler_.end_current();
 }
@@ -876,11 +877,11 @@ Thread* Job::find_thread(Rank& rank, std::int32_t tid)
 // One of its own: the program may close what it has.
 int Job::descriptor_of(const Rank& rank, int fd)
 {
-  if (cells_)
-    return cells_->descriptor_of(rank.carrier, fd);
+  if (workers_)
+    return workers_->descriptor_of(rank.worker, fd);
   const int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (own >= 0 && own < UMW_DESCRIPTORS)
-    world::descriptor_owners()[own] = UMW_OWN_DESCRIPTOR;
+    rank_host::descriptor_owners()[own] = UMW_OWN_DESCRIPTOR;
   return own < 0 ? -errno : own;
 }
 
@@ -913,13 +914,13 @@ void Job::say(const std::string& text)
   output_.write(2, fmt::format("umwelt: {}\n", text));
 }
 
-world::Thread* OwnProcess::running() const
+rank_host::Thread* OwnProcess::running() const
 {
   const engine::Actor* actor = job_.scheduler().current();
   return actor != nullptr ? static_cast<Thread*>(actor->owner)->here : nullptr;
 }
 
-void OwnProcess::request(world::Thread& thread, std::uint32_t operation, void* arguments)
+void OwnProcess::request(rank_host::Thread& thread, std::uint32_t operation, void* arguments)
 {
   const SimTime measured = end_burst(thread);
   Rank& rank = *job_.current();
@@ -942,7 +943,8 @@ void OwnProcess::on_own_fault(int signal, const siginfo_t& information, const uc
   job_.failed(signal, information, context);
 }
 
-// The runtime's state can no longer be trusted, so only a message and the way out. What is left on disk the janitor removes.
+// The runtime's state can no longer be trusted, so only a message and the way out. What is left on disk the janitor
+// removes.
 void Job::failed(int signal, const siginfo_t& information, const ucontext_t& context)
 {
   if (signal == SIGPIPE)
@@ -978,7 +980,7 @@ void Job::interrupt(int signal, const ucontext_t* context)
 std::string Job::where_everyone_is()
 {
   std::string text;
-  const std::vector<std::vector<std::string>> reports = reports_of_cells();
+  const std::vector<std::vector<std::string>> reports = reports_of_workers();
   for (const auto& rank : ranks_) {
     if (rank->phase == Rank::Phase::ended) {
       text += fmt::format("  {}: ended at {:.6f} s\n", rank->title(), sim::to_seconds(rank->finished));
@@ -998,7 +1000,7 @@ std::string Job::where_everyone_is()
                           thread->number > 0 ? fmt::format(" thread {}", thread->number) : "", thread->last_call,
                           sim::to_seconds(since), poll.parked ? ", polling" : "");
       if (thread->channel)
-        text += reports[thread->channel->cell()][thread->channel->slot()];
+        text += reports[thread->channel->worker()][thread->channel->slot()];
       else
         scheduler_.visit(*thread->actor, [&text] { text += diagnose::backtrace_here(); });
     }
@@ -1006,8 +1008,8 @@ std::string Job::where_everyone_is()
   return text;
 }
 
-// Nothing is ready and nothing is due, but for helper threads that look at a pipe now and then. Before this is a deadlock,
-// the ranks that poll are let round many times, then time is moved on to the helper threads.
+// Nothing is ready and nothing is due, but for helper threads that look at a pipe now and then. Before this is a
+// deadlock, the ranks that poll are let round many times, then time is moved on to the helper threads.
 bool Job::stalled()
 {
   if (polling_.another_round())
@@ -1049,10 +1051,10 @@ void Job::deadlocked()
 
 Outcome Job::run()
 {
-  if (!cells_)
+  if (!workers_)
     own_process_.begin(plan_.options.quantum);
   scheduler_.run();
-  if (!cells_)
+  if (!workers_)
     own_process_.end();
   interruption_.moves();
   if (!over_ && interruption_.asked()) {
@@ -1073,8 +1075,8 @@ Outcome Job::run()
     if (rank->phase != Rank::Phase::ended && rank->main().actor->state() == engine::Actor::State::blocked)
       rank->tell_trace(observe::RankState::waiting,
                        std::max(rank->main().actor->blocked_since(), rank->main().ahead_until), end_of_time());
-  if (cells_)
-    cells_->stop();
+  if (workers_)
+    workers_->stop();
   output_.pass_on();
   for (const auto& rank : ranks_)
     rank->output->pass_on(true);
@@ -1131,7 +1133,7 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
   record.host.wall_seconds = wall_seconds;
   rusage own{};
   getrusage(RUSAGE_SELF, &own);
-  for (const rusage& usage : {own, cells_ ? cells_->usage() : rusage{}}) {
+  for (const rusage& usage : {own, workers_ ? workers_->usage() : rusage{}}) {
     record.host.cpu_seconds += static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                                1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     record.host.peak_resident_bytes += static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;

@@ -13,16 +13,14 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/base/timeline.h"
 #include "net_models/core/model.h"
+#include "runtime/base/timeline.h"
 #include "runtime/bootstrap/fence.h"
 #include "runtime/bootstrap/keys.h"
 #include "runtime/bootstrap/meetings.h"
 #include "runtime/bootstrap/namespaces.h"
 #include "runtime/bootstrap/pmi.h"
 #include "runtime/bootstrap/published.h"
-#include "runtime/cell/cells.h"
-#include "runtime/plan/room.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/cores.h"
 #include "runtime/job/file_locks.h"
@@ -30,9 +28,7 @@
 #include "runtime/job/idleness.h"
 #include "runtime/job/interruption.h"
 #include "runtime/job/message_counter.h"
-#include "runtime/procfs/node_files.h"
 #include "runtime/job/output_relay.h"
-#include "runtime/plan/plan.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
 #include "runtime/job/rank.h"
@@ -42,9 +38,13 @@
 #include "runtime/job/socket_host.h"
 #include "runtime/job/sysv_host.h"
 #include "runtime/observe/progress.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/room.h"
 #include "runtime/portals/fabric/fabric.h"
-#include "runtime/world/carrier.h"
-#include "runtime/world/program_change.h"
+#include "runtime/procfs/node_files.h"
+#include "runtime/rank_host/program_change.h"
+#include "runtime/rank_host/rank_host.h"
+#include "runtime/worker/workers.h"
 
 namespace umwelt::job
 {
@@ -53,15 +53,15 @@ class Channel;
 class Job;
 
 // The runtime's own process as one that carries ranks: their requests are served at once.
-class OwnProcess final : public world::Carrier
+class OwnProcess final : public rank_host::RankHost
 {
 public:
-  OwnProcess(Job& job, engine::Scheduler& scheduler, world::Cpu& cpu) : Carrier(scheduler, cpu), job_(job) {}
+  OwnProcess(Job& job, engine::Scheduler& scheduler, rank_host::Cpu& cpu) : RankHost(scheduler, cpu), job_(job) {}
   void begin(SimTime quantum) { begin_slices(quantum); }
   void end() { end_slices(); }
 
-  [[nodiscard]] world::Thread* running() const override;
-  void request(world::Thread& thread, std::uint32_t operation, void* arguments) override;
+  [[nodiscard]] rank_host::Thread* running() const override;
+  void request(rank_host::Thread& thread, std::uint32_t operation, void* arguments) override;
   void on_request(int signal, const ucontext_t* context) override;
   [[noreturn]] void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) override;
 
@@ -81,7 +81,7 @@ class Job
 {
 public:
   // Both outlive the job. Throws UsageError and std::exception for what cannot work.
-  Job(const plan::Plan& plan, const Server& server, loader::PrivateFolder& folder);
+  Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory& directory);
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -97,11 +97,14 @@ public:
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
   [[nodiscard]] const Server& server() const { return server_; }
   [[nodiscard]] engine::Scheduler& scheduler() { return scheduler_; }
-  [[nodiscard]] world::Cpu& cpu() { return cpu_; }
+  [[nodiscard]] rank_host::Cpu& cpu() { return cpu_; }
   [[nodiscard]] Cores& cores() { return cores_; }
   [[nodiscard]] Futexes& futexes() { return futexes_; }
-  [[nodiscard]] world::Carrier& carrier() { return own_process_; }
-  [[nodiscard]] cell::Cells* cells() { return cells_.get(); } // null: the runtime's own process carries all ranks
+  [[nodiscard]] rank_host::RankHost& rank_host() { return own_process_; }
+  [[nodiscard]] worker::Workers* workers()
+  {
+    return workers_.get();
+  } // null: the runtime's own process carries all ranks
   [[nodiscard]] OutputRelay& output() { return output_; }
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
@@ -123,7 +126,8 @@ public:
   void arrive_at_fence(Rank& rank); // returns at once
   // Returns when all of these have arrived (ranks of the run, ascending, this one among them).
   void meet(Rank& rank, const std::vector<std::size_t>& members);
-  // Starts a job: `request` is that of umw_spawn, `name` becomes the job's. 0, or a negative errno; then the log says why.
+  // Starts a job: `request` is that of umw_spawn, `name` becomes the job's. 0, or a negative errno; then the log says
+  // why.
   int spawn(Rank& parent, std::string_view request, std::string& name);
   int create_thread(Rank& rank, umw_thread_start start, void* argument, std::size_t stack_bytes,
                     std::uint64_t thread_pointer, std::int32_t kernel_id);
@@ -149,7 +153,7 @@ public:
   void wake_peers(const Rank& rank);
   // execve(2): 0, or a negative errno; then, from the main thread.
   int may_change_program(Rank& rank);
-  void changed_program(Rank& rank, const world::ProgramChange& change);
+  void changed_program(Rank& rank, const rank_host::ProgramChange& change);
   int join(Rank& rank);
   void warn(const Rank& rank, const std::string& text); // once per text
   // -vv: a line for every call that reaches the runtime.
@@ -159,35 +163,37 @@ public:
   // Gives up the running rank for the main loop, after interrupt() or stop().
   [[noreturn]] void abandon();
 
-  // --- from signal handlers, in the runtime's world ---
-  // The user or the clock ends the run. Async-signal-safe; takes effect at the next switch. `context`: of the rank that runs, if
-  // one does.
+  // --- from signal handlers, on the runtime's side ---
+  // The user or the clock ends the run. Async-signal-safe; takes effect at the next switch. `context`: of the rank that
+  // runs, if one does.
   void interrupt(int signal, const ucontext_t* context);
   // A fault of the runtime itself.
   [[noreturn]] void failed(int signal, const siginfo_t& information, const ucontext_t& context);
 
-  // --- ranks in cells ---
+  // --- ranks in worker processes ---
   void connect(Channel& channel);
   void disconnect(const Channel& channel);
   // The channel's actor is blocked until its thread has something to say.
   void begin_absence(Channel& channel);
   void end_absence(Channel& channel);
-  // Threads of the cell whose request waits to be served and that no other thread of it may overtake (umw_gate::stays).
-  [[nodiscard]] unsigned& staying(unsigned cell) { return staying_[cell]; }
+  // Threads of the worker process whose request waits to be served and that no other thread of it may overtake
+  // (umw_gate::no_switch).
+  [[nodiscard]] unsigned& not_switching(unsigned worker) { return not_switching_[worker]; }
   // Lets those arrive who have something to say; waits for up to `nanoseconds` for somebody. False: nobody had.
-  bool hear_from_cells(std::int64_t nanoseconds);
-  // How far a measured burst may get ahead of the others' dates before it waits for them. Less, and cells wait for each other;
-  // more, and what looks at memory without any call, between computing, may see later what others have written there.
+  bool hear_from_workers(std::int64_t nanoseconds);
+  // How far a measured burst may get ahead of the others' times before it waits for them. Less, and worker processes
+  // wait for each other; more, and what looks at memory without any call, between computing, may see later what others
+  // have written there.
   [[nodiscard]] SimTime lookahead() const { return 20 * plan_.options.quantum; }
 
 private:
   // How a rank begins.
   struct Start {
     const plan::ProgramPlan* program = nullptr;
-    std::shared_ptr<world::Folder> folder; // it begins in
-    unsigned context = 0;                  // index in the record's programs
+    std::shared_ptr<rank_host::Directory> directory; // it begins in
+    unsigned context = 0;                            // index in the record's programs
     plan::InWrapper wrapper;
-    unsigned carrier = 0;
+    unsigned worker = 0;
   };
   struct Launch;
   void make_ranks();
@@ -195,26 +201,26 @@ private:
   JobFacts& add_job(const std::string& name, std::vector<plan::RankPlace> places, const Rank* parent);
   Rank& add_rank(JobFacts& facts, int number, const Start& start);
   void make_rank(Rank& rank, const Start& start);
-  void plan_cells();
-  void start_cells();
-  void check_access_to_cells();
+  void plan_workers();
+  void start_workers();
+  void check_access_to_workers();
   void keep_ends_of_runtime(const Rank& rank);
   void seat(Rank& rank);
   void give_interface(Rank& rank);
   void check_room_for(std::span<const plan::ProgramPlan* const> programs);
   void launch(Launch& launch);
-  [[nodiscard]] std::vector<std::vector<unsigned>> late_cells(std::span<const plan::RankPlace> places,
-                                                              std::span<const plan::ProgramPlan* const> programs) const;
-  [[nodiscard]] std::string shortage_for_cells(const std::vector<std::vector<unsigned>>& cells,
-                                               std::span<const plan::ProgramPlan* const> programs) const;
-  void start_late_cells(const JobFacts& facts, const std::vector<std::vector<unsigned>>& cells);
-  void retire_cells();
+  [[nodiscard]] std::vector<std::vector<unsigned>>
+  late_workers(std::span<const plan::RankPlace> places, std::span<const plan::ProgramPlan* const> programs) const;
+  [[nodiscard]] std::string shortage_for_workers(const std::vector<std::vector<unsigned>>& workers,
+                                                 std::span<const plan::ProgramPlan* const> programs) const;
+  void start_late_workers(const JobFacts& facts, const std::vector<std::vector<unsigned>>& workers);
+  void retire_workers();
   Thread& add_thread(Rank& rank, const std::vector<unsigned>& allowed);
   void clear_away_ended(Rank& rank);
   bool await_absent(SimTime next);
-  void cell_died(const cell::Cells::Death& death);
-  std::vector<std::vector<std::string>> reports_of_cells();
-  [[noreturn]] void leave_world(Rank& rank);
+  void worker_died(const worker::Workers::Death& death);
+  std::vector<std::vector<std::string>> reports_of_workers();
+  [[noreturn]] void end_threads(Rank& rank);
   void end_elsewhere(Rank& rank, Thread& thread);
   void finish(Rank& rank);
   std::shared_ptr<bootstrap::Meeting> arrive(Rank& rank, const std::vector<std::size_t>& members);
@@ -229,12 +235,12 @@ private:
 
   const plan::Plan& plan_;
   const Server server_;
-  loader::PrivateFolder& folder_;
+  loader::PrivateDirectory& directory_;
   sim::Timeline timeline_;
   engine::Scheduler scheduler_{timeline_};
   Cores cores_;
   Futexes futexes_;
-  world::Cpu cpu_;
+  rank_host::Cpu cpu_;
   OwnProcess own_process_;
   Polling polling_{*this};
   Idleness idleness_{*this};
@@ -247,10 +253,10 @@ private:
   FileLocks file_locks_{*this};
   SysvHost sysv_;
   std::unique_ptr<net::Model> model_;
-  std::unique_ptr<cell::Cells> cells_;
-  std::deque<umw_gate> gates_;                  // of ranks that are in no cell
-  std::vector<std::vector<Channel*>> channels_; // by cell and slot
-  std::vector<unsigned> staying_;               // by cell
+  std::unique_ptr<worker::Workers> workers_;
+  std::deque<umw_gate> gates_;                  // of ranks that are in no worker process
+  std::vector<std::vector<Channel*>> channels_; // by worker process and slot
+  std::vector<unsigned> not_switching_;         // by worker process
   std::vector<Channel*> absent_;
   observe::Progress progress_;
   OutputRelay output_;
@@ -278,13 +284,13 @@ private:
   std::vector<std::vector<std::string>> commands_; // of the record's programs
   struct Retire final : sim::Event {
     explicit Retire(Job& j) : job(j) {}
-    void fire() override { job.retire_cells(); }
+    void fire() override { job.retire_workers(); }
     Job& job;
   } retire_{*this};
   std::set<std::string> warned_;
   std::uint64_t descriptors_per_rank_ = 0;
   int thread_ids_ = 0;
-  std::vector<std::shared_ptr<world::Folder>> folders_; // working directory each program starts in
+  std::vector<std::shared_ptr<rank_host::Directory>> directories_; // working directory each program starts in
   int null_fd_ = -1;
   std::size_t running_ = 0;
   SimTime ended_at_ = sim::never;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Locks on byte ranges of one file, fcntl(2): who has which, as fs/locks.c of Linux keeps them. An owner's own locks never stand in its
-// way: a new one replaces what it had there, in part if need be; neighbours of the same mode become one.
+// Locks on byte ranges of one file, fcntl(2): who has which, as fs/locks.c of Linux keeps them. An owner's own locks
+// never stand in its way: a new one replaces what it had there, in part if need be; neighbours of the same mode become
+// one.
 #pragma once
 
 #include <compare>

@@ -28,24 +28,24 @@ procfs::Mask mask_of(const std::vector<unsigned>& cores, std::size_t size)
 procfs::ProcessFacts facts_of(const Rank& rank)
 {
   const auto cores = static_cast<std::size_t>(rank.gate.cores);
-  const cell::Cells* cells = rank.job.cells();
-  procfs::ProcessFacts facts{
-      .pid = rank.gate.pid,
-      .parent = rank.gate.parent_pid,
-      .session = rank.gate.parent_pid,
-      .carrier = cells != nullptr ? cells->pid(rank.carrier) : getpid(),
-      .program = rank.world.program_path,
-      .argv = rank.world.argv,
-      .environment = rank.world.environment,
-      .folder = rank.first_folder,
-      .started_ticks = rank.gate.clock.uptime_origin_ns / 10'000'000 + rank.began / procfs::ps_per_tick,
-      .cpu_ticks = rank.gate.clock.cpu_ps / procfs::ps_per_tick,
-      .sockets = static_cast<unsigned>(rank.gate.sockets),
-      .threads = {}};
+  const worker::Workers* workers = rank.job.workers();
+  procfs::ProcessFacts facts{.pid = rank.gate.pid,
+                             .parent = rank.gate.parent_pid,
+                             .session = rank.gate.parent_pid,
+                             .host_pid = workers != nullptr ? workers->pid(rank.worker) : getpid(),
+                             .program = rank.hosted.program_path,
+                             .argv = rank.hosted.argv,
+                             .environment = rank.hosted.environment,
+                             .directory = rank.first_directory,
+                             .started_ticks =
+                                 rank.gate.clock.uptime_origin_ns / 10'000'000 + rank.began / procfs::ps_per_tick,
+                             .cpu_ticks = rank.gate.clock.cpu_ps / procfs::ps_per_tick,
+                             .sockets = static_cast<unsigned>(rank.gate.sockets),
+                             .threads = {}};
   std::error_code none;
-  const fs::path moved = fs::read_symlink(fmt::format("{}/cwd.{}", rank.session_folder, rank.gate.pid), none);
+  const fs::path moved = fs::read_symlink(fmt::format("{}/cwd.{}", rank.session_directory, rank.gate.pid), none);
   if (!none)
-    facts.folder = moved;
+    facts.directory = moved;
   for (const auto& thread : rank.threads)
     if (!thread->ended())
       facts.threads.push_back({thread->tid, thread->actor->state() == engine::Actor::State::blocked ? 'S' : 'R',
@@ -59,7 +59,7 @@ procfs::NodeNow node_now(const Rank& rank)
 {
   const umw_gate& gate = rank.gate;
   procfs::NodeNow now{.node = rank.node,
-                      .session = rank.session_folder,
+                      .session = rank.session_directory,
                       .host_name = gate.host_name,
                       .cores = static_cast<unsigned>(gate.cores),
                       .sockets = static_cast<unsigned>(gate.sockets),

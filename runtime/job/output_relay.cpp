@@ -21,14 +21,15 @@ namespace umwelt::job
 namespace
 {
 
-constexpr auto patience = std::chrono::milliseconds(100); // with a line that does not end
+constexpr auto partial_line_timeout = std::chrono::milliseconds(100); // with a line that does not end
 constexpr auto rest =
     std::chrono::milliseconds(5); // after little, so that a line does not cost a switch of threads each
 constexpr auto rest_of_lines = std::chrono::milliseconds(10); // while lines are told apart
 constexpr std::size_t much = 4UL << 10;                       // a pseudo-terminal holds some 20 KiB
 constexpr int pipe_bytes = 1 << 20;
 
-// What a rank has under mpirun: opal_openpty() and the flags of orte_iof_base_setup_child() (orte/mca/iof/base/iof_base_setup.c).
+// What a rank has under mpirun: opal_openpty() and the flags of orte_iof_base_setup_child()
+// (orte/mca/iof/base/iof_base_setup.c).
 bool open_terminal(int& read_end, int& write_end)
 {
   read_end = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -97,9 +98,9 @@ OutputRelay::~OutputRelay()
         close(end);
 }
 
-int OutputRelay::end(unsigned carrier, int stream)
+int OutputRelay::end(unsigned worker, int stream)
 {
-  const unsigned place = place_of(carrier);
+  const unsigned place = place_of(worker);
   if (place >= keeps_.size()) {
     const std::scoped_lock lock(mutex_);
     while (place >= keeps_.size()) {
@@ -145,7 +146,7 @@ void OutputRelay::run()
   std::vector<pollfd> ends{{wake_, POLLIN, 0}};
   bool lines_wait = false;
   for (;;) {
-    poll(ends.data(), ends.size(), lines_wait ? static_cast<int>(patience.count()) : -1);
+    poll(ends.data(), ends.size(), lines_wait ? static_cast<int>(partial_line_timeout.count()) : -1);
     eventfd_t wakes = 0;
     if (ends.front().revents != 0)
       eventfd_read(wake_, &wakes);
@@ -183,7 +184,8 @@ std::size_t OutputRelay::take(Channel& channel, int writer)
   std::array<char, 16UL << 10> buffer; // NOLINT(*-member-init)
   std::size_t all = 0;
   Line* line = nullptr;
-  // What lies there now, not what a busy writer adds. Reading a pseudo-terminal brings what has been written to the other end, n_tty_read().
+  // What lies there now, not what a busy writer adds. Reading a pseudo-terminal brings what has been written to the
+  // other end, n_tty_read().
   constexpr std::size_t most = 8UL << 20;
   for (ssize_t bytes = 0; all < most && (bytes = read(channel.read_end, buffer.data(), buffer.size())) > 0;) {
     if (line == nullptr)
@@ -207,7 +209,7 @@ void OutputRelay::pass_on_parts(Channel& channel, bool everything)
 {
   std::erase_if(channel.lines, [&](const auto& entry) {
     const Line& line = entry.second;
-    if (!everything && Clock::now() - line.since < patience)
+    if (!everything && Clock::now() - line.since < partial_line_timeout)
       return false;
     put(channel.stream, line.text);
     return true;
@@ -225,10 +227,10 @@ void OutputRelay::count_lines()
   }
 }
 
-void OutputRelay::burst_ended(unsigned carrier, int rank)
+void OutputRelay::burst_ended(unsigned worker, int rank)
 {
   const std::scoped_lock lock(mutex_);
-  const unsigned place = place_of(carrier);
+  const unsigned place = place_of(worker);
   for (const std::size_t i : {2UL * place, 2UL * place + 1}) {
     Channel& channel = channels_[i];
     // What the thread had taken before anybody knew that there was something to be told apart.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The way of what ranks print to where Umwelt's own standard output and error lead.
 //
-// As under mpirun (Open MPI 4.1: orte/mca/iof), standard output of a rank is a pseudo-terminal without echo and translation, so that C
-// libraries, Python and others pass lines on as they end; standard error is a pipe. The ranks of a process share one: they take turns, so
-// what they print keeps its order, and a message costs nothing for it. A thread passes on whole lines, and what does not
-// become a line within a tenth of a second (a prompt). When a rank makes a call in the middle of a line, what follows is told apart by rank
-// until that line has ended. So nothing comes between the parts of a line, and the progress line is off the screen before anything else
-// appears there.
+// As under mpirun (Open MPI 4.1: orte/mca/iof), standard output of a rank is a pseudo-terminal without echo and
+// translation, so that C libraries, Python and others pass lines on as they end; standard error is a pipe. The ranks of
+// a process share one: they take turns, so what they print keeps its order, and a message costs nothing for it. A
+// thread passes on whole lines, and what does not become a line within a tenth of a second (a prompt). When a rank
+// makes a call in the middle of a line, what follows is told apart by rank until that line has ended. So nothing comes
+// between the parts of a line, and the progress line is off the screen before anything else appears there.
 #pragma once
 
 #include <array>
@@ -31,26 +31,27 @@ namespace umwelt::job
 class OutputRelay
 {
 public:
-  // `progress` outlives it. `in_turns`: ranks of different carriers, too, run one after the other, so all of them share one terminal, and
-  // what they print keeps its order.
+  // `progress` outlives it. `in_turns`: ranks of different workers, too, run one after the other, so all of them share
+  // one terminal, and what they print keeps its order.
   OutputRelay(observe::Progress& progress, bool in_turns);
   // Passes on what is left.
   ~OutputRelay();
   OutputRelay(const OutputRelay&) = delete;
   OutputRelay& operator=(const OutputRelay&) = delete;
 
-  // Where ranks of the carrier (a process that carries ranks) write; `stream`: 1 or 2. That of the runtime itself where nothing comes in
-  // between. A carrier that is new gets a channel of its own.
-  [[nodiscard]] int end(unsigned carrier, int stream);
-  // Begins, once other processes have been forked. The calling thread gets SIGPIPE, with SI_QUEUE, if nobody reads any more.
+  // Where ranks of the worker process write; `stream`: 1 or 2. That of the runtime itself where nothing comes in
+  // between. A worker process that is new gets a channel of its own.
+  [[nodiscard]] int end(unsigned worker, int stream);
+  // Begins, once other processes have been forked. The calling thread gets SIGPIPE, with SI_QUEUE, if nobody reads any
+  // more.
   void start();
 
-  // A rank of the carrier makes a call: what has been printed since the last one is its own. To be told while umw_gate::line_open of the
-  // rank says so, and as long as keeps_lines().
-  void burst_ended(unsigned carrier, int rank);
-  [[nodiscard]] bool keeps_lines(unsigned carrier) const
+  // A rank of the worker process makes a call: what has been printed since the last one is its own. To be told while
+  // umw_gate::line_open of the rank says so, and as long as keeps_lines().
+  void burst_ended(unsigned worker, int rank);
+  [[nodiscard]] bool keeps_lines(unsigned worker) const
   {
-    return keeps_[place_of(carrier)].load(std::memory_order_relaxed);
+    return keeps_[place_of(worker)].load(std::memory_order_relaxed);
   }
 
   // Passes on what has been printed up to now; then other text of the runtime's comes behind it.
@@ -76,7 +77,7 @@ private:
   };
   static constexpr int nobody = -1;
 
-  [[nodiscard]] unsigned place_of(unsigned carrier) const { return in_turns_ ? 0 : carrier; }
+  [[nodiscard]] unsigned place_of(unsigned worker) const { return in_turns_ ? 0 : worker; }
   void open(Channel& channel);
   void wake();
   void run();

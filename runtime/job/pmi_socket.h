@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A rank's PMI_FD: a socket pair whose other end the runtime keeps. The rank's end is an ordinary descriptor of the process,
-// so poll, dup and close mean what they always do. The shim says when the rank has written to it and when it wants
-// to read and there is nothing (preload/pmi/pmi.c); both ends are non-blocking, so that no rank can stop the simulation.
+// A rank's PMI_FD: a socket pair whose other end the runtime keeps. The rank's end is an ordinary descriptor of the
+// process, so poll, dup and close mean what they always do. The shim says when the rank has written to it and when it
+// wants to read and there is nothing (preload/pmi/pmi.c); both ends are non-blocking, so that no rank can stop the
+// simulation.
 #pragma once
 
 #include <functional>

@@ -14,9 +14,9 @@ namespace umwelt::job
 namespace
 {
 
-constexpr std::uint64_t patience = UMW_QUICK_POLLS; // empty polls answered before the rank is blocked
-// Polls in vain of all parked threads together, and of each at least, without progress: a deadlock. Of those who come back to
-// where they have stood, and of others.
+constexpr std::uint64_t empty_poll_limit = UMW_QUICK_POLLS; // empty polls answered before the rank is blocked
+// Polls in vain of all parked threads together, and of each at least, without progress: a deadlock. Of those who come
+// back to where they have stood, and of others.
 struct Enough {
   std::uint64_t in_all, each;
 };
@@ -60,11 +60,11 @@ void Polling::changed(Rank& rank)
 
 void Polling::end_rounds(Rank& rank)
 {
-  rank.gate.most_quick_polls = patience;
+  rank.gate.most_quick_polls = empty_poll_limit;
   rank.gate.shows_state = 0;
 }
 
-SimTime Polling::patience_for_descriptors(const Rank& rank, SimTime waited)
+SimTime Polling::wait_for_descriptors(const Rank& rank, SimTime waited)
 {
   if (rank.running().descriptors_seen == rank.gate.descriptor_news || waited > longest_neglect)
     return sim::never;
@@ -87,25 +87,26 @@ bool Polling::empty(Rank& rank)
   poll.empty += quick + 1;
   if (rank.gate.shows_state != 0 && !poll.at_memory)
     went_round(rank, poll, quick);
-  if (poll.empty <= (poll.at_memory ? patience : rank.gate.most_quick_polls)) {
+  if (poll.empty <= (poll.at_memory ? empty_poll_limit : rank.gate.most_quick_polls)) {
     if (!poll.at_memory) // how often a loop is caught looking depends on when it was found out
       ++rank.statistics.polls_answered;
     return false;
   }
   if (rank.signal_due(rank.running()))
     return true;
-  // Others have written to memory since it looked: it cannot have seen that if the burst in which it looked began before.
+  // Others have written to memory since it looked: it cannot have seen that if the burst in which it looked began
+  // before.
   if (!rank.memory_peers.empty() && rank.gate.changes != poll.changes && !rank.running().look_again.pending())
     return false;
   SimTime deadline = sim::never;
   if (looked)
     deadline = now + std::clamp((now - poll.since) / step_fraction, shortest_step, longest_step);
-  deadline = std::min(deadline, now + std::min(patience_for_descriptors(rank, now - poll.since), sim::never - now));
+  deadline = std::min(deadline, now + std::min(wait_for_descriptors(rank, now - poll.since), sim::never - now));
   if (deadline != sim::never)
     end_rounds(rank);
-  poll.idle = poll.idle || (!poll.at_memory && poll.empty > patience + quick + 1); // it has waited before
+  poll.idle = poll.idle || (!poll.at_memory && poll.empty > empty_poll_limit + quick + 1); // it has waited before
   poll.parked = deadline == sim::never;
-  poll.let_go = false;
+  poll.forced_wakeup = false;
   const bool woken = poll.at_memory               ? spin(rank, deadline)
                      : !rank.memory_peers.empty() ? wait_for_peers(rank, deadline)
                                                   : rank.wait(deadline, Rank::For::network);
@@ -118,8 +119,8 @@ bool Polling::empty(Rank& rank)
   return woken;
 }
 
-// Those who share its memory may write to it without anybody noticing. It looks for that itself, which does not keep the simulation
-// going.
+// Those who share its memory may write to it without anybody noticing. It looks for that itself, which does not keep
+// the simulation going.
 bool Polling::wait_for_peers(Rank& rank, SimTime deadline)
 {
   if (deadline != sim::never)
@@ -150,9 +151,9 @@ void Polling::park(Rank& rank, std::uint64_t seen)
   const SimTime now = job_.scheduler().now();
   poll.since = now;
   poll.parked = poll.at_memory = true;
-  poll.let_go = false;
-  const SimTime patience = patience_for_descriptors(rank, 0);
-  spin(rank, patience == sim::never ? sim::never : now + patience);
+  poll.forced_wakeup = false;
+  const SimTime wait = wait_for_descriptors(rank, 0);
+  spin(rank, wait == sim::never ? sim::never : now + wait);
   poll.parked = poll.at_memory = false;
   poll.computed = false;
   rank.statistics.polls_saved += static_cast<std::uint64_t>((job_.scheduler().now() - now) / poll_interval);
@@ -163,7 +164,7 @@ void Polling::look_again(Rank& rank)
   PollState& poll = rank.running().poll;
   if (poll.empty == 0)
     poll.since = job_.scheduler().now();
-  poll.empty = std::max(poll.empty, patience);
+  poll.empty = std::max(poll.empty, empty_poll_limit);
   empty(rank);
 }
 
@@ -199,14 +200,14 @@ void Polling::went_round(Rank& rank, PollState& poll, std::uint64_t quick) const
     poll.recurrence.add(rank.gate.poll_state);
 }
 
-void Polling::let_go(Rank& rank, Thread& thread, std::uint64_t least)
+void Polling::force_wakeup(Rank& rank, Thread& thread, std::uint64_t least)
 {
   PollState& poll = thread.poll;
   poll.vain += least;
   poll.empty = 1; // not 0: it has been looking since poll.since
-  poll.let_go = poll.goes_round = true;
-  rank.gate.most_quick_polls = patience << std::min(rounds_ / rounds_before_longer, most_doublings);
-  if (!poll.at_memory) // whether those get on is told by their single steps (world/slices.h)
+  poll.forced_wakeup = poll.goes_round = true;
+  rank.gate.most_quick_polls = empty_poll_limit << std::min(rounds_ / rounds_before_longer, most_doublings);
+  if (!poll.at_memory) // whether those get on is told by their single steps (rank_host/slices.h)
     rank.gate.shows_state = 1;
   job_.scheduler().wake(*thread.actor);
 }
@@ -242,11 +243,12 @@ bool Polling::another_round()
         }
         const bool hopeful = poll.vain < (poll.recurrence.new_ground() ? moving : standing);
         if (hopeful || all)
-          let_go(*rank, *thread, standing / (poll.at_memory && !poll.calls ? most_spins : most_rounds));
+          force_wakeup(*rank, *thread, standing / (poll.at_memory && !poll.calls ? most_spins : most_rounds));
         hope = hope || hopeful;
       }
   };
-  round(std::has_single_bit(rounds_)); // what has got on may have written to memory that those look at who have given up
+  round(
+      std::has_single_bit(rounds_)); // what has got on may have written to memory that those look at who have given up
   if (hope)
     return true;
   if (++last_rounds_ > final_rounds)

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Polling. A rank that asks for events and finds none makes no simulated progress, and nothing it asks for can change before
-// (a) something reaches it, (b) a thread that shares its memory runs, (c) a timer of its own fires, or (d) time it
-// looks at passes. So after a few empty polls in a row the rank blocks until one of these, and its clock jumps; no
+// Polling. A rank that asks for events and finds none makes no simulated progress, and nothing it asks for can change
+// before (a) something reaches it, (b) a thread that shares its memory runs, (c) a timer of its own fires, or (d) time
+// it looks at passes. So after a few empty polls in a row the rank blocks until one of these, and its clock jumps; no
 // growing sleeps. A rank that computes between its polls is not waiting and is left alone. A rank that reads the clock
-// between its polls may be waiting for a date nobody else knows: it goes on in steps, of 1/64 of the time it has waited
+// between its polls may be waiting for a time nobody else knows: it goes on in steps, of 1/64 of the time it has waited
 // and at most 10 us, cut short by anything that reaches it.
 //
-// Blocking for good on the strength of a few polls could be wrong (the rank may be counting them), so when nothing else is
-// left to happen all such ranks are let go for another round, again and again, in longer and longer rounds, before the run is called a
-// deadlock. How often depends on whether the thread comes back to where it has stood before, registers and stack the same
-// (job/recurrence.h): a call that waits in the library does, and a loop that counts where it is not seen (in a global variable, say) gets through
-// a million polls; one that never stands in the same place twice does count, and gets through a hundred million, as natively in
-// several seconds. (One that counts its polls while another spins in a way that is not recognised is not let go: time goes on.)
+// Blocking for good on the strength of a few polls could be wrong (the rank may be counting them), so when nothing else
+// is left to happen all such ranks are let go for another round, again and again, in longer and longer rounds, before
+// the run is called a deadlock. How often depends on whether the thread comes back to where it has stood before,
+// registers and stack the same (job/recurrence.h): a call that waits in the library does, and a loop that counts where
+// it is not seen (in a global variable, say) gets through a million polls; one that never stands in the same place
+// twice does count, and gets through a hundred million, as natively in several seconds. (One that counts its polls
+// while another spins in a way that is not recognised is not let go: time goes on.)
 #pragma once
 
 #include <cstdint>
@@ -34,26 +35,26 @@ public:
 
   // An empty poll of the calling thread of `rank`. True: it was blocked and something may have changed since.
   bool empty(Rank& rank);
-  // A call that tells nothing, but that a loop which looks at memory may make on every turn. Programs make it after each of their
-  // atomics, too: only in a row is it a poll.
+  // A call that tells nothing, but that a loop which looks at memory may make on every turn. Programs make it after
+  // each of their atomics, too: only in a row is it a poll.
   void nothing_to_tell(Rank& rank);
-  // The calling thread looks at memory in a loop that nothing it does itself can end: blocks it until something can have changed
-  // since the rank's count of changes was `seen`.
+  // The calling thread looks at memory in a loop that nothing it does itself can end: blocks it until something can
+  // have changed since the rank's count of changes was `seen`.
   void park(Rank& rank, std::uint64_t seen);
   // The same for a loop that is known to have waited already; it may look at the clock, too.
   void look_again(Rank& rank);
   // The calling thread may wait for time to pass, where computing takes none: blocks it until the next thing happens.
   void park_until_next(Rank& rank);
-  // Something has reached the rank: what it found empty before says nothing any more. It may have several queues and look
-  // into them in turn, so only a full round of empty polls from here on means that there is nothing in any.
+  // Something has reached the rank: what it found empty before says nothing any more. It may have several queues and
+  // look into them in turn, so only a full round of empty polls from here on means that there is nothing in any.
   static void changed(Rank& rank);
   // It is no longer let round for want of anything else to happen.
   static void end_rounds(Rank& rank);
   // A poll that found something, or a call that does something.
   void productive(Rank& rank);
 
-  // Nothing is left to happen: lets the parked ranks go round once more. False: no rank is parked, or they have gone round
-  // often enough without anybody getting anywhere.
+  // Nothing is left to happen: lets the parked ranks go round once more. False: no rank is parked, or they have gone
+  // round often enough without anybody getting anywhere.
   bool another_round();
   // Some rank got on.
   void progress()
@@ -63,8 +64,8 @@ public:
     ++steps_;
   }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  // The thread has made a call that does something, though nothing that others wait for. One that was let go round has not gone
-  // round in vain, then.
+  // The thread has made a call that does something, though nothing that others wait for. One that was let go round has
+  // not gone round in vain, then.
   void acted(PollState& poll)
   {
     if (std::exchange(poll.goes_round, false))
@@ -72,9 +73,10 @@ public:
   }
 
 private:
-  // How long a thread that looks elsewhere may wait for something to happen there. Something has happened to a descriptor of the rank,
-  // and it has not looked there since: MPI libraries look into their event loop now and then, by time.
-  [[nodiscard]] static sim::SimTime patience_for_descriptors(const Rank& rank, sim::SimTime waited);
+  // How long a thread that looks elsewhere may wait for something to happen there. Something has happened to a
+  // descriptor of the rank, and it has not looked there since: MPI libraries look into their event loop now and then,
+  // by time.
+  [[nodiscard]] static sim::SimTime wait_for_descriptors(const Rank& rank, sim::SimTime waited);
   bool spin(Rank& rank, sim::SimTime deadline);
   bool wait_for_peers(Rank& rank, sim::SimTime deadline);
 
@@ -84,7 +86,7 @@ private:
     ++era_;
   }
   void went_round(Rank& rank, PollState& poll, std::uint64_t quick) const;
-  void let_go(Rank& rank, Thread& thread, std::uint64_t least);
+  void force_wakeup(Rank& rank, Thread& thread, std::uint64_t least);
 
   Job& job_;
   std::uint64_t era_ = 1;    // grows with progress, and when a thread that is let round does something

@@ -89,9 +89,9 @@ void PortalsHost::spend(portals::Process& process, sim::SimTime host_time)
   rank_of(process).spend(observe::RankState::communication, host_time, true);
 }
 
-sim::SimTime PortalsHost::date(const portals::Process& process) const
+sim::SimTime PortalsHost::now(const portals::Process& process) const
 {
-  return rank_of(process).running().date();
+  return rank_of(process).running().now();
 }
 
 } // namespace umwelt::job

@@ -28,7 +28,7 @@ public:
   void took_event(portals::Process& process, bool more) override;
   void received(portals::Process& process) override;
   void spend(portals::Process& process, sim::SimTime host_time) override;
-  [[nodiscard]] sim::SimTime date(const portals::Process& process) const override;
+  [[nodiscard]] sim::SimTime now(const portals::Process& process) const override;
 
 private:
   Rank& rank_of(const portals::Process& process) const;

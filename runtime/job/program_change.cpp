@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// execve(2) of a rank, as far as the simulation is concerned: the process with its pid, its date, its descriptors and what waits for it
-// stays; what belonged to the old program goes.
-#include "runtime/world/program_change.h"
+// execve(2) of a rank, as far as the simulation is concerned: the process with its pid, its time, its descriptors and
+// what waits for it stays; what belonged to the old program goes.
+#include "runtime/rank_host/program_change.h"
 
 #include <cerrno>
 
@@ -24,7 +24,7 @@ int Job::may_change_program(Rank& rank)
   return -ENOSYS;
 }
 
-void Job::changed_program(Rank& rank, const world::ProgramChange& change)
+void Job::changed_program(Rank& rank, const rank_host::ProgramChange& change)
 {
   for (const auto& thread : rank.threads)
     if (thread->actor != scheduler_.current() && !thread->ended()) {
@@ -41,8 +41,8 @@ void Job::changed_program(Rank& rank, const world::ProgramChange& change)
   sysv_.program_changed(rank);
   rank.timers.stop();
   rank.program_changed();
-  change.apply(rank.world);
-  procfs::NodeFiles::ended(rank.session_folder, rank.gate.pid); // made again when they are asked for
+  change.apply(rank.hosted);
+  procfs::NodeFiles::ended(rank.session_directory, rank.gate.pid); // made again when they are asked for
   polling_.progress();
 }
 

@@ -28,7 +28,7 @@ constexpr SignalSet ignored_by_default = set_of(SIGCHLD) | set_of(SIGURG) | set_
 } // namespace
 
 Rank::Rank(Job& owner, int rank, umw_gate& g)
-    : job(owner), index(rank), gate(g), world(g),
+    : job(owner), index(rank), gate(g), hosted(g),
       timers(owner.scheduler().timeline(), gate.clock.cpu_ps,
              [this](const Timers::Notice& notice, std::uint64_t count) { return notify_of_timer(notice, count); }),
       ignored_(ignored_by_default)
@@ -59,18 +59,19 @@ void Rank::enter(bool looks, bool ahead, SimTime measured)
   SimTime charge = clock.debt_ps;
   clock.debt_ps = 0;
   if (burst > 0) {
-    charge += static_cast<SimTime>(static_cast<double>(burst) / world.speed);
+    charge += static_cast<SimTime>(static_cast<double>(burst) / hosted.speed);
     poll.computed = poll.computed || burst >= work;
   }
-  // What the program has seen of the time has passed, even if the burst turns out shorter (it was interrupted) or is dropped.
+  // What the program has seen of the time has passed, even if the burst turns out shorter (it was interrupted) or is
+  // dropped.
   charge = std::max(charge, clock.shown_ps - clock.now_ps);
   if (thread.channel)
     thread.channel->release_gate();
-  if (charge > 0 && phase != Phase::loading && gate.stays == 0 && !(looks && charge < longest_debt)) {
+  if (charge > 0 && phase != Phase::loading && gate.no_switch == 0 && !(looks && charge < longest_debt)) {
     spend(observe::RankState::compute, charge, ahead);
     return;
   }
-  if (!ahead && gate.stays == 0)
+  if (!ahead && gate.no_switch == 0)
     thread.catch_up();
   if (thread.channel)
     charge -= thread.channel->drop_burst();
@@ -84,7 +85,7 @@ void Rank::spend(observe::RankState state, SimTime time, bool ahead)
   Thread& thread = running();
   const SimTime begin = ahead ? thread.spend_ahead(time) : thread.spend(time);
   if (thread.number == 0)
-    tell_trace(state, begin, thread.date());
+    tell_trace(state, begin, thread.now());
   timers.cpu_passed();
 }
 
@@ -107,17 +108,17 @@ void Rank::leave()
   gate.blocked = thread.blocked;
   gate.descriptor_seen = thread.descriptors_seen;
   gate.more_events = thread.more_events ? 1 : 0;
-  gate.clock.now_ps = thread.date();
+  gate.clock.now_ps = thread.now();
   if (thread.here != nullptr)
-    job.carrier().begin_burst(*thread.here);
+    job.rank_host().begin_burst(*thread.here);
   else
     gate.ahead_ps = to_compute.empty() && !timers.armed() ? job.lookahead() : 0;
 }
 
-void Rank::leave_standing()
+void Rank::allow_switch()
 {
-  if (std::exchange(gate.stays, 0U) != 0 && job.cells() != nullptr)
-    job.cells()->wake(carrier);
+  if (std::exchange(gate.no_switch, 0U) != 0 && job.workers() != nullptr)
+    job.workers()->wake(worker);
 }
 
 void Rank::wakes_up(Thread& thread)
@@ -131,12 +132,12 @@ template <class Block> bool Rank::wait_with(const Waiting& waiting, Block block)
 {
   engine::Scheduler& scheduler = job.scheduler();
   const Thread& self = running();
-  const SimTime begin = self.date();
+  const SimTime begin = self.now();
   if (threads.size() > 1)
     notify_parked(self);
   if (!memory_peers.empty() && !self.poll.idle)
     job.shared_memory().may_have_written(*this, gate.clock.debt_ps);
-  leave_standing();
+  allow_switch();
   waiting_.push_back(waiting);
   const SimTime debt = std::exchange(gate.clock.debt_ps, 0); // this thread's own
   const bool woken = block(scheduler);
@@ -172,7 +173,7 @@ void Rank::memory_changed()
 
 bool Rank::in_time(SimTime deadline, bool woken)
 {
-  if (job.scheduler().now() >= deadline) // even if somebody else has woken it at that date
+  if (job.scheduler().now() >= deadline) // even if somebody else has woken it at that time
     job.timed_out(running());
   return woken;
 }
@@ -265,7 +266,7 @@ bool Rank::act_on_signals()
   const char* interrupted = self.last_call;
   leave();
   const bool final =
-      self.here != nullptr ? job.carrier().deliver_pending(*self.here, nullptr) : self.channel->deliver_pending();
+      self.here != nullptr ? job.rank_host().deliver_pending(*self.here, nullptr) : self.channel->deliver_pending();
   self.last_call = interrupted;
   return final;
 }

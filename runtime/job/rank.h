@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One rank: its place in the simulated world, its clock and its state.
+// One rank: its place on the simulated machine, its clock and its state.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/time.h"
 #include "preload/abi/gate.h"
 #include "runtime/base/exit_codes.h"
-#include "runtime/plan/placement.h"
+#include "runtime/base/time.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
 #include "runtime/job/timers.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/observe/trace_record.h"
-#include "runtime/world/carrier.h"
+#include "runtime/plan/placement.h"
+#include "runtime/rank_host/rank_host.h"
 
 namespace umwelt::portals
 {
@@ -42,8 +42,8 @@ class StandardOutput;
 struct JobFacts {
   const bootstrap::Namespace* space = nullptr;
   std::vector<plan::RankPlace> places; // by number
-  std::string node_list;              // names of its nodes
-  const Rank* parent = nullptr;       // has started it; null: the run's own
+  std::string node_list;               // names of its nodes
+  const Rank* parent = nullptr;        // has started it; null: the run's own
   std::size_t alive = 0;
 };
 
@@ -61,21 +61,22 @@ public:
   // The thread that runs or whose request is being served; only while that is one of this rank's.
   [[nodiscard]] Thread& running() const;
 
-  // On every request: turns the burst that ended with it (`measured`: its CPU time) into simulated time, and lets the next one
-  // begin. A call that only looks leaves short bursts standing as a debt: if it has to wait, the time goes by anyway. Calls of the NIC's
-  // own data path may be served ahead of the timeline, for all others it catches up.
+  // On every request: turns the burst that ended with it (`measured`: its CPU time) into simulated time, and lets the
+  // next one begin. A call that only looks leaves short bursts standing as a debt: if it has to wait, the time goes by
+  // anyway. Calls of the NIC's own data path may be served ahead of the timeline, for all others it catches up.
   void enter(bool looks, bool ahead, SimTime measured);
   void leave();
 
-  // CPU time of the calling thread goes by: computing, or communication. `ahead`: it may go on at once (Thread::spend_ahead).
+  // CPU time of the calling thread goes by: computing, or communication. `ahead`: it may go on at once
+  // (Thread::spend_ahead).
   void spend(observe::RankState state, SimTime time, bool ahead = false);
   void tell_trace(observe::RankState state, SimTime from, SimTime to);
 
-  // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe; who waits for itself is woken
-  // by name.
+  // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe; who waits for itself
+  // is woken by name.
   enum class For : std::uint8_t { network, anything, itself };
-  // The running thread waits: if it was not to be left standing (umw_gate::stays), it is now.
-  void leave_standing();
+  // The running thread waits: if it was not to be left standing (umw_gate::no_switch), it is now.
+  void allow_switch();
   // Blocks the calling simulated thread until it is notified or `deadline`; false: the deadline came first.
   bool wait(SimTime deadline, For what = For::anything);
   // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
@@ -93,7 +94,7 @@ public:
   void notify_parked(const Thread& but);
   // The NIC has written to the rank's memory: threads in loops that look at it do so again.
   void memory_changed();
-  // If the running thread computes ahead of the others' dates, in a cell, it does so for its time slice only.
+  // If the running thread computes ahead of the others' times, in a worker process, it does so for its time slice only.
   void call_in() { gate.ahead_ps = 0; }
 
   // --- simulated signals ---
@@ -107,8 +108,8 @@ public:
   void ignore_signals(SignalSet signals);
   // execve(2): it is loading another one; what it has handled has its default again, and no handler can be called.
   void program_changed();
-  // What is due for the running thread is acted upon, on its stack as it stands. True: a call that waits is to fail with EINTR,
-  // even if it could be restarted.
+  // What is due for the running thread is acted upon, on its stack as it stands. True: a call that waits is to fail
+  // with EINTR, even if it could be restarted.
   bool act_on_signals();
 
   [[nodiscard]] std::string title() const; // "rank 3 (bxi3)", "rank 3 (bxi3; job 2 rank 1)"
@@ -122,35 +123,36 @@ public:
   int number = 0; // in its job
   unsigned program = 0;
   std::uint32_t node = 0;
-  unsigned carrier = 0;   // which process carries it (Job::carriers)
-  unsigned main_slot = 0; // in a cell: of its main thread
+  unsigned worker = 0;    // which process carries it (Job::workers)
+  unsigned main_slot = 0; // in a worker process: of its main thread
 
   umw_gate& gate;
-  world::Rank world;        // what that process is to know
-  std::string first_folder; // working directory it begins in
+  rank_host::Rank hosted;      // what that process is to know
+  std::string first_directory; // working directory it begins in
   SimTime began = 0;
   std::string local_peers;
-  std::string session_folder;
+  std::string session_directory;
   std::unique_ptr<StandardOutput> output;
   std::unique_ptr<PmiSocket> pmi;
 
   std::vector<std::unique_ptr<Thread>> threads; // the first is the main one; ended ones may be gone
   unsigned threads_made = 0;
-  // Those that neither have ended nor wait for a descriptor, in that order: MPI libraries have several threads that sleep.
+  // Those that neither have ended nor wait for a descriptor, in that order: MPI libraries have several threads that
+  // sleep.
   std::vector<Thread*> awake;
   portals::Process* portals = nullptr;
   std::vector<Rank*> memory_peers; // of its node, with memory in common; ascending
   Pending pending;                 // signals for any thread
   Timers timers;
 
-  Channel* computing = nullptr;    // in a cell: the thread that the gate speaks of
+  Channel* computing = nullptr;    // in a worker process: the thread that the gate speaks of
   std::deque<Channel*> to_compute; // the others that may go on
 
   std::uint64_t changed = 0; // how often something polls look for has come (Polling::changed)
   Phase phase = Phase::loading;
-  bool joined = false;     // between PMIx_Init and PMIx_Finalize
+  bool joined = false;        // between PMIx_Init and PMIx_Finalize
   bool joined_before = false; // and a program between the two has executed this one
-  bool in_wrapper = false; // its program was executed by a wrapper, which goes on when it has ended
+  bool in_wrapper = false;    // its program was executed by a wrapper, which goes on when it has ended
   RankEnd end;
   SimTime finished = 0;
   observe::RankStatistics statistics;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether a thread that is let round comes back to where it has stood before: then it gets nowhere by itself, unless it counts
-// elsewhere in memory. Brent's algorithm on its states (umw_gate::poll_state).
+// Whether a thread that is let round comes back to where it has stood before: then it gets nowhere by itself, unless it
+// counts elsewhere in memory. Brent's algorithm on its states (umw_gate::poll_state).
 #pragma once
 
 #include <algorithm>

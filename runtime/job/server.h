@@ -10,8 +10,8 @@ namespace umwelt::job
 class Rank;
 
 struct Server {
-  // Serves a request of the running thread; `measured`: CPU time (ps) of the burst that ended with it. True: threads that are ready
-  // at the same date come first. Rank::leave() is to follow.
+  // Serves a request of the running thread; `measured`: CPU time (ps) of the burst that ended with it. True: threads
+  // that are ready at the same time come first. Rank::leave() is to follow.
   bool (*serve)(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured);
 };
 

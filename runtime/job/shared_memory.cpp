@@ -114,7 +114,7 @@ void SharedMemory::copy(Rank& rank, std::uint64_t bytes, SimTime start, bool wri
   Thread& thread = rank.running();
   const SimTime begin = scheduler.now();
   net::Copies& copies = of(rank.node).copies_of(thread.place.core);
-  rank.leave_standing();
+  rank.allow_switch();
   if (!copies.idle() || !scheduler.pass(start + copies.alone(bytes))) {
     scheduler.sleep(start);
     UnderWay(*this, copies, scheduler).run(bytes);
@@ -129,7 +129,7 @@ void SharedMemory::copy(Rank& rank, std::uint64_t bytes, SimTime start, bool wri
     return;
   tell_peers(rank, 0, true);
   // What it writes before its next call is there when others look, unless they run at the same time.
-  thread.poll.told = job_.cells() == nullptr || !job_.cpu().measured();
+  thread.poll.told = job_.workers() == nullptr || !job_.cpu().measured();
 }
 
 void SharedMemory::may_have_written(Rank& rank, SimTime ahead)

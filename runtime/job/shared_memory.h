@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Memory that ranks of a node share: who has what mapped, when one sees what another has written, how long copies take.
 //
-// A rank that waits looks at such memory without any call, or between calls that find nothing, and is parked (job/polling.h). It
-// looks again at a date after somebody it shares memory with has written: after a copy into shared memory, which the shim tells
-// of (preload/memory/node_memory.c), the copy's end; otherwise, since plain stores are not seen, the end of a burst that did something. Both
-// plus what the node's memory takes (net_models/node). Plain stores of a rank that seems to do nothing but poll are found at
-// steps that grow with the time waited (Polling::empty).
+// A rank that waits looks at such memory without any call, or between calls that find nothing, and is parked
+// (job/polling.h). It looks again at a time after somebody it shares memory with has written: after a copy into shared
+// memory, which the shim tells of (preload/memory/node_memory.c), the copy's end; otherwise, since plain stores are not
+// seen, the end of a burst that did something. Both plus what the node's memory takes (net_models/node). Plain stores
+// of a rank that seems to do nothing but poll are found at steps that grow with the time waited (Polling::empty).
 //
-// A burst runs as a whole before others do, so they could see what it writes before its date. Copies into shared memory therefore begin
-// and end at their own date: what was computed before has passed by then.
+// A burst runs as a whole before others do, so they could see what it writes before its time. Copies into shared memory
+// therefore begin and end at their own time: what was computed before has passed by then.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ public:
 
   // The running thread copies; returns when it is done.
   void copy(Rank& rank, std::uint64_t bytes, net::SimTime start, bool writes);
-  // The running thread may have written since it last called; its calls have got to now, and what it computed to `ahead` after that.
+  // The running thread may have written since it last called; its calls have got to now, and what it computed to
+  // `ahead` after that.
   void may_have_written(Rank& rank, net::SimTime ahead);
 
   [[nodiscard]] net::NodeMemory& of(std::uint32_t node);

@@ -18,12 +18,12 @@ void SharedObjects::Waiter::fire()
   thread.rank.job.scheduler().wake(*thread.actor);
 }
 
-SharedObjects::Waiter& SharedObjects::enter(Rank& rank, const Place& place)
+SharedObjects::Waiter& SharedObjects::enter(Rank& rank, const ObjectKey& place)
 {
   return queues_[place].emplace_back(rank.running());
 }
 
-void SharedObjects::leave(const Place& place, const Waiter& waiter)
+void SharedObjects::leave(const ObjectKey& place, const Waiter& waiter)
 {
   const auto queue = queues_.find(place);
   const auto own = std::find_if(queue->second.begin(), queue->second.end(),
@@ -43,7 +43,7 @@ void SharedObjects::tell(Rank& rank, Waiter& waiter)
                                           memory.seen_after(rank.running().place.core, waiter.thread.place.core));
 }
 
-bool SharedObjects::wait(Rank& rank, const Place& object, std::uint64_t seen, SimTime deadline)
+bool SharedObjects::wait(Rank& rank, const ObjectKey& object, std::uint64_t seen, SimTime deadline)
 {
   if (rank.gate.releases != seen || rank.signal_due(rank.running()))
     return true;
@@ -53,7 +53,7 @@ bool SharedObjects::wait(Rank& rank, const Place& object, std::uint64_t seen, Si
   return woken;
 }
 
-void SharedObjects::wake(Rank& rank, const Place& object)
+void SharedObjects::wake(Rank& rank, const ObjectKey& object)
 {
   ++rank.gate.releases;
   for (Rank* peer : rank.memory_peers)
@@ -66,7 +66,7 @@ void SharedObjects::wake(Rank& rank, const Place& object)
       tell(rank, waiter);
 }
 
-void SharedObjects::enter_condition(Rank& rank, const Place& condition)
+void SharedObjects::enter_condition(Rank& rank, const ObjectKey& condition)
 {
   enter(rank, condition);
   in_condition_[&rank.running()] = condition;
@@ -102,7 +102,7 @@ void SharedObjects::leave_condition(Rank& rank)
   in_condition_.erase(entry);
 }
 
-void SharedObjects::signal(Rank& rank, const Place& condition, bool all)
+void SharedObjects::signal(Rank& rank, const ObjectKey& condition, bool all)
 {
   const auto queue = queues_.find(condition);
   if (queue == queues_.end())
@@ -116,7 +116,7 @@ void SharedObjects::signal(Rank& rank, const Place& condition, bool all)
   }
 }
 
-bool SharedObjects::meet(Rank& rank, const Place& barrier, std::uint32_t count)
+bool SharedObjects::meet(Rank& rank, const ObjectKey& barrier, std::uint32_t count)
 {
   const auto queue = queues_.find(barrier);
   const auto waiting = queue == queues_.end() ? 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Locks, semaphores, conditions and barriers that ranks of a node share (PTHREAD_PROCESS_SHARED, sem_init, sem_open): who waits for
-// which. Their state is the C library's, in the shared memory itself; conditions and barriers have theirs here. An object is
-// where it lies in the file that ranks have mapped, wherever that is. Who waits hears of a release when its core can see it
-// (net_models/node).
+// Locks, semaphores, conditions and barriers that ranks of a node share (PTHREAD_PROCESS_SHARED, sem_init, sem_open):
+// who waits for which. Their state is the C library's, in the shared memory itself; conditions and barriers have theirs
+// here. An object is where it lies in the file that ranks have mapped, wherever that is. Who waits hears of a release
+// when its core can see it (net_models/node).
 #pragma once
 
 #include <compare>
@@ -22,27 +22,27 @@ struct Thread;
 class SharedObjects
 {
 public:
-  struct Place {
+  struct ObjectKey {
     std::uint32_t node;
     std::uint64_t device, inode, offset;
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const ObjectKey&) const = default;
   };
 
   explicit SharedObjects(Job& job) : job_(job) {}
 
-  // All for the running thread of the rank. Deadlines are dates; waits may end early.
-  bool wait(Rank& rank, const Place& object, std::uint64_t seen,
+  // All for the running thread of the rank. Deadlines are times; waits may end early.
+  bool wait(Rank& rank, const ObjectKey& object, std::uint64_t seen,
             sim::SimTime deadline); // false: the deadline came first
-  void wake(Rank& rank, const Place& object);
+  void wake(Rank& rank, const ObjectKey& object);
 
-  void enter_condition(Rank& rank, const Place& condition);
+  void enter_condition(Rank& rank, const ObjectKey& condition);
   enum class Ending : std::uint8_t { signalled, deadline, early };
   Ending wait_for_condition(Rank& rank, sim::SimTime deadline);
   void leave_condition(Rank& rank);
-  void signal(Rank& rank, const Place& condition, bool all);
+  void signal(Rank& rank, const ObjectKey& condition, bool all);
 
   // True: it was the last of `count`.
-  bool meet(Rank& rank, const Place& barrier, std::uint32_t count);
+  bool meet(Rank& rank, const ObjectKey& barrier, std::uint32_t count);
 
   // The thread is gone: it waits no more.
   void forget(const Thread& thread);
@@ -53,17 +53,17 @@ private:
     void fire() override;
     Thread& thread;
     bool told = false;  // that it is its turn, which it sees
-    bool woken = false; // at this date
+    bool woken = false; // at this time
   };
   using Queue = std::list<Waiter>; // first in, first out
 
-  Waiter& enter(Rank& rank, const Place& place);
-  void leave(const Place& place, const Waiter& waiter);
+  Waiter& enter(Rank& rank, const ObjectKey& place);
+  void leave(const ObjectKey& place, const Waiter& waiter);
   void tell(Rank& rank, Waiter& waiter);
 
   Job& job_;
-  std::map<Place, Queue> queues_;
-  std::map<const Thread*, Place> in_condition_;
+  std::map<ObjectKey, Queue> queues_;
+  std::map<const Thread*, ObjectKey> in_condition_;
 };
 
 } // namespace umwelt::job

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Jobs that ranks start while the run is under way (PMIx_Spawn, below MPI_Comm_spawn). Their ranks are made as those of the run itself, and
-// numbered on from them. They are carried by the runtime's own process if that carries ranks, else by cells that are forked for them, and
-// end with them.
+// Jobs that ranks start while the run is under way (PMIx_Spawn, below MPI_Comm_spawn). Their ranks are made as those of
+// the run itself, and numbered on from them. They are carried by the runtime's own process if that carries ranks, else
+// by worker processes that are forked for them, and end with them.
 #include "runtime/base/exit_codes.h"
 #include "runtime/job/job.h"
 
@@ -21,14 +21,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "runtime/bootstrap/spawn_request.h"
-#include "runtime/cell/cell_process.h"
-#include "runtime/plan/cell_plan.h"
-#include "runtime/plan/hosts.h"
 #include "runtime/base/usage_error.h"
+#include "runtime/bootstrap/spawn_request.h"
 #include "runtime/job/environment.h"
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
+#include "runtime/plan/hosts.h"
+#include "runtime/plan/worker_plan.h"
+#include "runtime/worker/worker_process.h"
 
 namespace umwelt::job
 {
@@ -100,7 +100,8 @@ plan::Room::Wish wish_for(const SpawnProgram& program, unsigned context, const S
   return wish;
 }
 
-// The application context whose options count for what the rank starts: its own, or that of the rank at the beginning of the line.
+// The application context whose options count for what the rank starts: its own, or that of the rank at the beginning
+// of the line.
 unsigned context_of(const Rank& rank)
 {
   const Rank* first = &rank;
@@ -121,7 +122,7 @@ struct Job::Launch final : sim::Event {
   std::string name;
   std::vector<plan::RankPlace> places;
   std::vector<Start> starts; // by rank of the job
-  std::vector<std::vector<unsigned>> cells;
+  std::vector<std::vector<unsigned>> workers;
   bool done = false;
   std::string failure;
 };
@@ -152,28 +153,29 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
           warn(parent, fmt::format("MPI_Comm_spawn: attribute {} has no effect", key));
       if (program.ranks < 1)
         throw std::invalid_argument(fmt::format("{}: expected at least one rank, got {}", program.name, program.ranks));
-      plan::SpawnedProgram wanted{context_of(parent), program.argv, program.environment, program.folder};
+      plan::SpawnedProgram wanted{context_of(parent), program.argv, program.environment, program.directory};
       if (wanted.argv.empty())
         wanted.argv.push_back(program.name);
-      if (const std::string* folder = bootstrap::find_attribute(program.attributes, wdir_attribute))
-        wanted.folder = *folder;
+      if (const std::string* directory = bootstrap::find_attribute(program.attributes, wdir_attribute))
+        wanted.directory = *directory;
       plan::ProgramPlan& plan = spawned_programs_.emplace_back(plan_.plan_spawned(wanted));
       auto command = std::find(commands_.begin(), commands_.end(), wanted.argv);
       if (command == commands_.end())
         command = commands_.insert(commands_.end(), wanted.argv);
       const auto context = static_cast<unsigned>(command - commands_.begin());
       wishes.push_back(wish_for(program, static_cast<unsigned>(wishes.size()), request));
-      auto folder = std::make_shared<world::Folder>(open(plan.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      auto directory =
+          std::make_shared<rank_host::Directory>(open(plan.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
       for (int i = 0; i < program.ranks; ++i) {
-        launch.starts.push_back({&plan, folder, context, {}});
+        launch.starts.push_back({&plan, directory, context, {}});
         programs.push_back(&plan);
       }
     }
     check_room_for(programs);
     launch.places = room_.take(wishes);
-    if (cells_) {
-      launch.cells = late_cells(launch.places, programs);
-      if (const std::string why = shortage_for_cells(launch.cells, programs); !why.empty()) {
+    if (workers_) {
+      launch.workers = late_workers(launch.places, programs);
+      if (const std::string why = shortage_for_workers(launch.workers, programs); !why.empty()) {
         for (const plan::RankPlace& place : launch.places)
           room_.give(place);
         throw NoRoom(why);
@@ -207,40 +209,40 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
 // What one process, or this machine, cannot take.
 void Job::check_room_for(std::span<const plan::ProgramPlan* const> programs)
 {
-  if (!cells_)
+  if (!workers_)
     for (const plan::ProgramPlan* program : programs)
       if (program->program.fixed_address() || program->same_addresses)
         throw NoRoom(fmt::format(
-            "program {} {}, so each of its ranks needs a process (cell) of its own, and this run has none. Next step: "
-            "umwelt run --cells 1",
+            "program {} {}, so each of its ranks needs a worker process of its own, and this run has none. Next step: "
+            "umwelt run --workers 1",
             program->program.path,
             program->program.fixed_address() ? "is not position-independent (ET_EXEC)"
                                              : "is to have the same addresses in all ranks"));
-  if (cells_ && ranks_.size() + programs.size() > cells_->board().gates())
-    throw NoRoom(
-        fmt::format("expected at most {} ranks in the whole run, ended ones included, as ranks in cells; got {}. "
-                    "Next step: --cells 0",
-                    cells_->board().gates(), ranks_.size() + programs.size()));
-  if (cells_)
-    return; // once it is known which cells there are to be
+  if (workers_ && ranks_.size() + programs.size() > workers_->board().gates())
+    throw NoRoom(fmt::format(
+        "expected at most {} ranks in the whole run, ended ones included, as ranks in worker processes; got {}. "
+        "Next step: --workers 0",
+        workers_->board().gates(), ranks_.size() + programs.size()));
+  if (workers_)
+    return; // once it is known which worker processes there are to be
   if (const std::string shortage = plan_.find_shortage(programs, own_mappings()); !shortage.empty())
     throw NoRoom(shortage);
 }
 
-// The same for cells that are to be forked; empty: nothing is short.
-std::string Job::shortage_for_cells(const std::vector<std::vector<unsigned>>& cells,
-                                    std::span<const plan::ProgramPlan* const> programs) const
+// The same for worker processes that are to be forked; empty: nothing is short.
+std::string Job::shortage_for_workers(const std::vector<std::vector<unsigned>>& workers,
+                                      std::span<const plan::ProgramPlan* const> programs) const
 {
-  if (cells.size() > cells_->late_left())
+  if (workers.size() > workers_->late_left())
     return fmt::format(
-        "expected at most {} more processes (cells) for ranks that others start, got {}. Next step: start "
+        "expected at most {} more worker processes for ranks that others start, got {}. Next step: start "
         "fewer at a time, or programs linked without -no-pie, which share them",
-        cells_->late_left(), cells.size());
-  for (const std::vector<unsigned>& numbers : cells) {
-    std::vector<const plan::ProgramPlan*> of_cell;
+        workers_->late_left(), workers.size());
+  for (const std::vector<unsigned>& numbers : workers) {
+    std::vector<const plan::ProgramPlan*> of_worker;
     for (const unsigned number : numbers)
-      of_cell.push_back(programs[number]);
-    if (std::string shortage = plan_.find_shortage(of_cell, 0); !shortage.empty())
+      of_worker.push_back(programs[number]);
+    if (std::string shortage = plan_.find_shortage(of_worker, 0); !shortage.empty())
       return shortage;
   }
   return {};
@@ -253,15 +255,15 @@ void Job::launch(Launch& launch)
   const std::size_t first = ranks_.size();
   try {
     JobFacts& facts = add_job(launch.name, launch.places, &launch.parent);
-    for (const std::vector<unsigned>& numbers : launch.cells) {
-      const unsigned index = cells_->reserve();
+    for (const std::vector<unsigned>& numbers : launch.workers) {
+      const unsigned index = workers_->reserve();
       for (const unsigned number : numbers)
-        launch.starts[number].carrier = index;
+        launch.starts[number].worker = index;
     }
     for (std::size_t i = 0; i < launch.starts.size(); ++i)
       add_rank(facts, static_cast<int>(i), launch.starts[i]);
-    if (cells_)
-      start_late_cells(facts, launch.cells);
+    if (workers_)
+      start_late_workers(facts, launch.workers);
     for (std::size_t i = first; i < ranks_.size(); ++i) {
       ranks_[i]->output->begin();
       seat(*ranks_[i]);
@@ -283,12 +285,12 @@ void Job::launch(Launch& launch)
   launch.parent.notify_all();
 }
 
-// Which ranks of a job, by number, go into which new cell.
-std::vector<std::vector<unsigned>> Job::late_cells(std::span<const plan::RankPlace> places,
-                                                   std::span<const plan::ProgramPlan* const> programs) const
+// Which ranks of a job, by number, go into which new worker process.
+std::vector<std::vector<unsigned>> Job::late_workers(std::span<const plan::RankPlace> places,
+                                                     std::span<const plan::ProgramPlan* const> programs) const
 {
-  std::vector<plan::CellProgram> kinds;
-  std::vector<plan::CellRank> ranks;
+  std::vector<plan::WorkerProgram> kinds;
+  std::vector<plan::WorkerRank> ranks;
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const plan::ProgramPlan& program = *programs[i];
     kinds.push_back({program.program.path, program.program.fixed_address() ? "is not position-independent (ET_EXEC)"
@@ -296,45 +298,45 @@ std::vector<std::vector<unsigned>> Job::late_cells(std::span<const plan::RankPla
                                                                     : ""});
     ranks.push_back({static_cast<unsigned>(i), places[i].node});
   }
-  plan::CellWishes wishes = plan_.options.cells;
-  wishes.cells.reset();
-  std::vector<std::vector<unsigned>> cells =
-      plan::plan_cells(wishes, plan_.options.jobs, ranks, kinds, plan::most_ranks_of_cell).cells;
-  if (cells.empty()) { // they have room in one process
-    cells.emplace_back(programs.size());
-    std::iota(cells.front().begin(), cells.front().end(), 0U);
+  plan::WorkerWishes wishes = plan_.options.workers;
+  wishes.workers.reset();
+  std::vector<std::vector<unsigned>> workers =
+      plan::plan_workers(wishes, plan_.options.jobs, ranks, kinds, plan::most_ranks_of_worker).workers;
+  if (workers.empty()) { // they have room in one process
+    workers.emplace_back(programs.size());
+    std::iota(workers.front().begin(), workers.front().end(), 0U);
   }
-  return cells;
+  return workers;
 }
 
 // Forked from here, where no rank is carried: as at the start.
-void Job::start_late_cells(const JobFacts& facts, const std::vector<std::vector<unsigned>>& cells)
+void Job::start_late_workers(const JobFacts& facts, const std::vector<std::vector<unsigned>>& workers)
 {
-  for (const std::vector<unsigned>& numbers : cells) {
+  for (const std::vector<unsigned>& numbers : workers) {
     std::vector<Rank*> ranks;
     for (const unsigned number : numbers)
       ranks.push_back(ranks_[facts.space->first + number].get());
-    const unsigned index = ranks.front()->carrier;
+    const unsigned index = ranks.front()->worker;
     if (index >= channels_.size()) {
-      channels_.resize(index + 1, std::vector<Channel*>(cell::slots_per_cell));
-      staying_.resize(index + 1);
+      channels_.resize(index + 1, std::vector<Channel*>(worker::slots_per_worker));
+      not_switching_.resize(index + 1);
     }
     std::fill(channels_[index].begin(), channels_[index].end(), nullptr);
-    staying_[index] = 0;
-    std::vector<cell::CellProcess::Seat> seats;
+    not_switching_[index] = 0;
+    std::vector<worker::WorkerProcess::Seat> seats;
     for (Rank* rank : ranks) {
-      rank->main_slot = *cells_->take_slot(index);
-      seats.push_back({&rank->world, rank->main_slot});
+      rank->main_slot = *workers_->take_slot(index);
+      seats.push_back({&rank->hosted, rank->main_slot});
     }
-    cells_->fork_late(index, [this, &ranks, &seats](unsigned cell) {
+    workers_->fork_late(index, [this, &ranks, &seats](unsigned worker) {
       std::vector<int> kept;
       for (const Rank* rank : ranks) {
         kept.insert(kept.end(), rank->gate.standard_fds, rank->gate.standard_fds + 3);
         kept.push_back(rank->gate.pmi_fd);
-        kept.push_back(rank->world.folder->fd());
+        kept.push_back(rank->hosted.directory->fd());
       }
-      cells_->close_others(cell, kept);
-      cell::CellProcess process(*cells_, cell, cpu_);
+      workers_->close_others(worker, kept);
+      worker::WorkerProcess process(*workers_, worker, cpu_);
       process.run(seats, plan_.options.quantum);
     });
     for (const Rank* rank : ranks)
@@ -343,13 +345,13 @@ void Job::start_late_cells(const JobFacts& facts, const std::vector<std::vector<
 }
 
 // Those that were forked late end with their ranks.
-void Job::retire_cells()
+void Job::retire_workers()
 {
-  for (unsigned index = 0; cells_ && index < cells_->count(); ++index)
-    if (cells_->is_late(index) && std::none_of(ranks_.begin(), ranks_.end(), [index](const auto& rank) {
-          return rank->carrier == index && rank->phase != Rank::Phase::ended;
+  for (unsigned index = 0; workers_ && index < workers_->count(); ++index)
+    if (workers_->is_late(index) && std::none_of(ranks_.begin(), ranks_.end(), [index](const auto& rank) {
+          return rank->worker == index && rank->phase != Rank::Phase::ended;
         }))
-      cells_->retire(index);
+      workers_->retire(index);
 }
 
 } // namespace umwelt::job

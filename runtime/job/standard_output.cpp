@@ -33,8 +33,8 @@ constexpr const char* option = "--output-filename";
 
 void refuse(const plan::OutputFiles& output, const std::string& got)
 {
-  throw UsageError(fmt::format("{} {}", option, output.directory), "a folder where files can be made", got,
-                        "name another folder");
+  throw UsageError(fmt::format("{} {}", option, output.directory), "a directory where files can be made", got,
+                   "name another directory");
 }
 
 // DIR/JOB/rank.03/stdout, as Open MPI names them: the rank padded to the width of the highest.
@@ -42,15 +42,15 @@ std::unique_ptr<observe::ResultFile> open_file(const plan::OutputFiles& output, 
                                                const std::string& label)
 {
   const auto width = fmt::format("{}", ranks - 1).size();
-  fs::path folder = output.directory;
-  if (output.job_folder)
-    folder /= fmt::format("{}", job);
-  folder /= fmt::format("rank.{:0{}}", rank, width);
+  fs::path directory = output.directory;
+  if (output.job_directory)
+    directory /= fmt::format("{}", job);
+  directory /= fmt::format("rank.{:0{}}", rank, width);
   std::error_code error;
-  fs::create_directories(folder, error);
+  fs::create_directories(directory, error);
   if (error)
     refuse(output, error.message());
-  return std::make_unique<observe::ResultFile>(option, (folder / label).string(),
+  return std::make_unique<observe::ResultFile>(option, (directory / label).string(),
                                                observe::ResultFile::Growth::followed);
 }
 
@@ -69,17 +69,17 @@ void StandardOutput::check(const plan::OutputFiles& output)
 {
   if (output.directory.empty())
     return;
-  fs::path folder = fs::absolute(output.directory);
+  fs::path directory = fs::absolute(output.directory);
   std::error_code error;
-  while (!fs::exists(folder, error) && !error && folder.has_relative_path())
-    folder = folder.parent_path();
+  while (!fs::exists(directory, error) && !error && directory.has_relative_path())
+    directory = directory.parent_path();
   if (error)
     refuse(output, error.message());
-  if (!fs::is_directory(folder, error))
-    refuse(output, fmt::format("{}: {}", folder.string(), std::strerror(ENOTDIR)));
-  const bool there = folder == fs::absolute(output.directory); // with all that is needed, perhaps
-  if (!there && access(folder.c_str(), W_OK | X_OK) != 0)
-    refuse(output, fmt::format("{}: {}", folder.string(), std::strerror(errno)));
+  if (!fs::is_directory(directory, error))
+    refuse(output, fmt::format("{}: {}", directory.string(), std::strerror(ENOTDIR)));
+  const bool there = directory == fs::absolute(output.directory); // with all that is needed, perhaps
+  if (!there && access(directory.c_str(), W_OK | X_OK) != 0)
+    refuse(output, fmt::format("{}: {}", directory.string(), std::strerror(errno)));
 }
 
 StandardOutput::StandardOutput(const plan::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks)
@@ -124,7 +124,7 @@ void StandardOutput::finish()
   for (Stream& stream : streams_) {
     try {
       if (const std::unique_ptr<observe::ResultFile> file = std::move(stream.file))
-        file->finish("Make room or name another folder, and run again.");
+        file->finish("Make room or name another directory, and run again.");
     } catch (const std::runtime_error& error) {
       wrong += fmt::format("{}{}", wrong.empty() ? "" : "\n", error.what());
     }
@@ -138,8 +138,8 @@ std::string StandardOutput::tag(const Stream& stream) const
   std::string text;
   if (timestamp_) {
     const std::time_t now = std::time(nullptr);
-    std::array<char, 32> date{};
-    text = ctime_r(&now, date.data());
+    std::array<char, 32> time{};
+    text = ctime_r(&now, time.data());
     text.pop_back();
   }
   if (tag_)
@@ -149,7 +149,8 @@ std::string StandardOutput::tag(const Stream& stream) const
   return text.empty() ? text : text + ":";
 }
 
-// Others may write to the end of the file at any moment, so it is never made shorter: what has been taken is given back as a hole.
+// Others may write to the end of the file at any moment, so it is never made shorter: what has been taken is given back
+// as a hole.
 void StandardOutput::take(Stream& stream)
 {
   struct stat status {

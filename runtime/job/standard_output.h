@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a rank's standard output and error go when they do not simply go to Umwelt's own: to collectors whose lines are passed on, into
-// files of the rank (--output-filename), with a tag (--tag-output, --timestamp-output).
+// Where a rank's standard output and error go when they do not simply go to Umwelt's own: to collectors whose lines are
+// passed on, into files of the rank (--output-filename), with a tag (--tag-output, --timestamp-output).
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 #include <sys/types.h>
 
-#include "runtime/plan/options.h"
 #include "runtime/observe/result_file.h"
+#include "runtime/plan/options.h"
 
 namespace umwelt::job
 {
@@ -20,14 +20,14 @@ class OutputRelay;
 class StandardOutput
 {
 public:
-  // Throws std::invalid_argument if a file cannot be written. `rank` of `ranks` of a job; the program's descriptors are descriptors().
-  // What is collected is passed on by `relay`, which outlives it.
+  // Throws std::invalid_argument if a file cannot be written. `rank` of `ranks` of a job; the program's descriptors are
+  // descriptors(). What is collected is passed on by `relay`, which outlives it.
   StandardOutput(const plan::RunOptions& options, OutputRelay& relay, unsigned job, int rank, int ranks);
   ~StandardOutput();
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
 
-  // Throws UsageError if files cannot be made in the folder, without a trace.
+  // Throws UsageError if files cannot be made in the directory, without a trace.
   static void check(const plan::OutputFiles& output);
 
   // Its files are emptied: those of all ranks could be opened.

@@ -115,8 +115,8 @@ void show(Job& job, Rank* rank, int fd, bool readable)
 
 } // namespace
 
-SysvHost::Node::Node(const std::string& folder, Job& job, std::uint32_t node)
-    : segments(folder),
+SysvHost::Node::Node(const std::string& directory, Job& job, std::uint32_t node)
+    : segments(directory),
       posix_queues([&job, node](int pid, const sysv::PosixQueues::Notice& notice,
                                 int sender) { tell(job, find(job, node, pid), notice, sender); },
                    [&job, node](int pid, int fd, bool readable) { show(job, find(job, node, pid), fd, readable); })
@@ -127,9 +127,9 @@ SysvHost::Node& SysvHost::of(const Rank& rank)
 {
   auto& node = nodes_[rank.node];
   if (!node) {
-    const std::string folder = rank.session_folder + "/sysv";
-    std::filesystem::create_directories(folder);
-    node = std::make_unique<Node>(folder, rank.job, rank.node);
+    const std::string directory = rank.session_directory + "/sysv";
+    std::filesystem::create_directories(directory);
+    node = std::make_unique<Node>(directory, rank.job, rank.node);
   }
   return *node;
 }

@@ -49,7 +49,7 @@ class SysvHost
 {
 public:
   struct Node {
-    Node(const std::string& folder, Job& job, std::uint32_t node);
+    Node(const std::string& directory, Job& job, std::uint32_t node);
     sysv::Segments segments;
     sysv::Semaphores semaphores;
     sysv::Queues queues;

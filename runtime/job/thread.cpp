@@ -44,7 +44,7 @@ SimTime Thread::spend_ahead(SimTime work)
 {
   engine::Scheduler& scheduler = rank.job.scheduler();
   const SimTime now = scheduler.now();
-  const SimTime begin = date();
+  const SimTime begin = this->now();
   // One rank on the node with one thread that is awake: nobody else computes there or shares its memory.
   const bool alone = rank.gate.local_ranks == 1 && rank.awake.size() == 1 && !(channel && channel->overlaps());
   if (!alone || begin + work > now + longest_lead)
@@ -61,27 +61,27 @@ void Thread::catch_up()
     scheduler.sleep(ahead_until - scheduler.now());
 }
 
-SimTime Thread::date() const
+SimTime Thread::now() const
 {
   return std::max(rank.job.scheduler().now(), ahead_until);
 }
 
-void Thread::look_again_at(SimTime date, bool written)
+void Thread::look_again_at(SimTime time, bool written)
 {
   look_again.written = look_again.written || written;
   if (!look_again.pending()) {
     look_again.next = sim::never;
-    rank.job.scheduler().timeline().schedule(look_again, date);
-  } else if (date < look_again.when()) {
+    rank.job.scheduler().timeline().schedule(look_again, time);
+  } else if (time < look_again.when()) {
     look_again.next = std::max(look_again.when(), look_again.next == sim::never ? 0 : look_again.next);
-    rank.job.scheduler().timeline().schedule(look_again, date);
-  } else if (date > look_again.when()) {
-    look_again.next = std::max(date, look_again.next == sim::never ? 0 : look_again.next);
+    rank.job.scheduler().timeline().schedule(look_again, time);
+  } else if (time > look_again.when()) {
+    look_again.next = std::max(time, look_again.next == sim::never ? 0 : look_again.next);
   }
 }
 
-// What was written for the second date is in memory already and would be seen too early at the first, so the first waits for it, but only
-// once. Who may have found something may have something for others in turn.
+// What was written for the second time is in memory already and would be seen too early at the first, so the first
+// waits for it, but only once. Who may have found something may have something for others in turn.
 void Thread::LookAgain::fire()
 {
   if (next != sim::never) {

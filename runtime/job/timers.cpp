@@ -15,9 +15,9 @@ namespace
 // Of a timer that is armed, but will not expire as long as the simulation can count.
 constexpr SimTime far = sim::never - 1;
 
-SimTime date_after(SimTime now, SimTime duration)
+SimTime time_after(SimTime now, SimTime duration)
 {
-  return std::min(umw_date_after(now, duration), far);
+  return std::min(umw_time_after(now, duration), far);
 }
 } // namespace
 
@@ -45,7 +45,7 @@ int Timers::set(int id, bool absolute, SimTime value, SimTime interval, Setting&
   if (timer == nullptr)
     return -EINVAL;
   get(id, old);
-  timer->next = value == 0 ? sim::never : absolute ? date_after(0, value) : date_after(now(*timer), value);
+  timer->next = value == 0 ? sim::never : absolute ? time_after(0, value) : time_after(now(*timer), value);
   timer->interval = interval;
   timer->missed = timer->overrun = 0;
   plan(*timer);
@@ -126,7 +126,7 @@ void Timers::expired(Timer& timer)
   std::uint64_t count = 1;
   if (timer.interval > 0) {
     count += static_cast<std::uint64_t>((now(timer) - timer.next) / timer.interval);
-    timer.next = date_after(timer.next, static_cast<SimTime>(count) * timer.interval);
+    timer.next = time_after(timer.next, static_cast<SimTime>(count) * timer.interval);
   } else {
     timer.next = sim::never;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Timers of a rank: alarm, setitimer, timer_create and timerfd_create, in simulated time or on the rank's simulated CPU time.
+// Timers of a rank: alarm, setitimer, timer_create and timerfd_create, in simulated time or on the rank's simulated CPU
+// time.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ public:
     SimTime interval; // 0: only once
   };
 
-  // `notify` is called on expiry; false: what the last one sent has not been taken yet. `cpu` is the rank's CPU time (ps).
+  // `notify` is called on expiry; false: what the last one sent has not been taken yet. `cpu` is the rank's CPU time
+  // (ps).
   Timers(sim::Timeline& timeline, const std::int64_t& cpu,
          std::function<bool(const Notice&, std::uint64_t count)> notify)
       : timeline_(timeline), cpu_(cpu), notify_(std::move(notify))
@@ -40,10 +42,11 @@ public:
 
   // Numbers start from 0 and are given out again.
   int create(bool on_cpu_time, Notice notice);
-  // `value` 0 disarms; `absolute`: a date, else from now on. Negative errno.
+  // `value` 0 disarms; `absolute`: a time, else from now on. Negative errno.
   int set(int id, bool absolute, SimTime value, SimTime interval, Setting& old);
   int get(int id, Setting& setting) const;
-  // Expiries that sent nothing of their own between that of the signal taken last and its being taken, timer_getoverrun(2).
+  // Expiries that sent nothing of their own between that of the signal taken last and its being taken,
+  // timer_getoverrun(2).
   [[nodiscard]] int overrun(int id) const;
   // The signal of the timer is taken: its overrun.
   int taken(int id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// SimGrid's side of the main loop. The job runs inside one SimGrid actor, the conductor, so that a network model may let
-// SimGrid's solver work (it then waits there as any actor does); models that do not need it never enter SimGrid.
+// SimGrid's side of the main loop. The job runs inside one SimGrid actor, the conductor, so that a network model may
+// let SimGrid's solver work (it then waits there as any actor does); models that do not need it never enter SimGrid.
 #pragma once
 
 #include <functional>

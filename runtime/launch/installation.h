@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Where the parts of Umwelt lie, relative to the running executable: PREFIX/bin/umwelt and PREFIX/lib/umwelt/ in an
-// installation and in the build folder alike.
+// installation and in the build directory alike.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@ namespace umwelt::launch
 {
 
 struct Installation {
-  std::filesystem::path programs;   // folder of umwelt itself and of ptlbench
+  std::filesystem::path programs;   // directory of umwelt itself and of ptlbench
   std::filesystem::path shim;       // libumwelt-preload.so
   std::filesystem::path wrapper;    // libumwelt-wrapper.so
-  std::filesystem::path libraries;  // folder of libportals.so.4
-  std::filesystem::path components; // folder of mca_*_portals4.so
+  std::filesystem::path libraries;  // directory of libportals.so.4
+  std::filesystem::path components; // directory of mca_*_portals4.so
 };
 
 Installation find_installation();

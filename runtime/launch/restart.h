@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The second start of `umwelt run`. Some things are decided when a process begins: address-space randomisation, and the arguments that
-// others see of it. So the command, once it is known to be sound, executes itself again: its arguments are then the program's, and its
-// own command line and what it has found out travel in a memory file.
+// The second start of `umwelt run`. Some things are decided when a process begins: address-space randomisation, and the
+// arguments that others see of it. So the command, once it is known to be sound, executes itself again: its arguments
+// are then the program's, and its own command line and what it has found out travel in a memory file.
 #pragma once
 
 #include <optional>

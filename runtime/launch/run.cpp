@@ -12,15 +12,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "runtime/base/environment.h"
-#include "runtime/base/usage_error.h"
-#include "loader/private_folder.h"
+#include "loader/private_directory.h"
 #include "platforms/platform.h"
-#include "runtime/plan/cell_plan.h"
+#include "runtime/base/environment.h"
 #include "runtime/base/exit_codes.h"
-#include "runtime/plan/openmpi.h"
-#include "runtime/plan/placement.h"
-#include "runtime/plan/preflight.h"
+#include "runtime/base/usage_error.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/dispatch.h"
 #include "runtime/job/environment.h"
@@ -33,10 +29,14 @@
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/result_file.h"
+#include "runtime/plan/openmpi.h"
+#include "runtime/plan/placement.h"
+#include "runtime/plan/preflight.h"
+#include "runtime/plan/worker_plan.h"
 #include "runtime/portals/fabric/fabric.h"
 #include "runtime/portals/fabric/message.h"
 #include "runtime/portals/fabric/process.h"
-#include "runtime/world/signals.h"
+#include "runtime/rank_host/signals.h"
 
 extern char** environ;
 
@@ -63,24 +63,24 @@ void print_notes(const plan::RunOptions& options, const std::vector<std::string>
     note(options, text);
 }
 
-std::string working_folder(const plan::AppContext& program)
+std::string working_directory(const plan::AppContext& program)
 {
-  const fs::path folder = program.directory.empty() ? fs::current_path() : fs::absolute(program.directory);
+  const fs::path directory = program.directory.empty() ? fs::current_path() : fs::absolute(program.directory);
   std::error_code error;
-  if (!fs::is_directory(folder, error))
-    throw UsageError("-wdir " + program.directory, "a folder", error ? error.message() : "something else",
-                          "create it or name another");
-  return folder.lexically_normal();
+  if (!fs::is_directory(directory, error))
+    throw UsageError("-wdir " + program.directory, "a directory", error ? error.message() : "something else",
+                     "create it or name another");
+  return directory.lexically_normal();
 }
 
 // Where libportals.so.4 is; last, so that nothing of the user's changes its meaning.
-void add_library_folder(job::Environment& environment, const std::string& folder)
+void add_library_directory(job::Environment& environment, const std::string& directory)
 {
   const char* before = job::variable(environment, library_path);
   if (before == nullptr || *before == '\0')
-    job::set_variable(environment, library_path, folder);
-  else if (fmt::format(":{}:", before).find(":" + folder + ":") == std::string::npos)
-    job::set_variable(environment, library_path, fmt::format("{}:{}", before, folder));
+    job::set_variable(environment, library_path, directory);
+  else if (fmt::format(":{}:", before).find(":" + directory + ":") == std::string::npos)
+    job::set_variable(environment, library_path, fmt::format("{}:{}", before, directory));
 }
 
 std::vector<std::string> sonames(const loader::Program& program)
@@ -99,7 +99,7 @@ job::Environment base_environment(const plan::AppContext& program, const Install
     environment.emplace_back(*entry);
   for (const auto& [name, value] : program.exports)
     job::set_variable(environment, name, value);
-  add_library_folder(environment, installation.libraries);
+  add_library_directory(environment, installation.libraries);
   return environment;
 }
 
@@ -142,12 +142,11 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
   });
   if (!other_mpi)
     mpi = open_mpi_of(loader::libraries_of(installation.components / "mca_mtl_portals4.so", plan.program,
-                                           plan.environment, plan.folder));
+                                           plan.environment, plan.directory));
   if (!mpi.empty())
-    for (const auto& [name, value] :
-         plan::set_up_open_mpi(
-             {mca, process_environment, options.programs[index].exports, mpi, installation.components})
-             .variables)
+    for (const auto& [name, value] : plan::set_up_open_mpi({mca, process_environment, options.programs[index].exports,
+                                                            mpi, installation.components})
+                                         .variables)
       job::set_variable(plan.environment, name, value);
   else
     for (const auto& [key, value] : mca)
@@ -155,13 +154,13 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
 }
 
 plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t index, const Installation& installation,
-                              std::vector<std::string>& notes)
+                               std::vector<std::string>& notes)
 {
   const plan::AppContext& program = options.programs[index];
   plan::ProgramPlan plan;
-  plan.folder = working_folder(program);
+  plan.directory = working_directory(program);
   plan.environment = base_environment(program, installation);
-  plan.program = loader::find_program(program.argv, plan.environment, plan.folder, installation.programs);
+  plan.program = loader::find_program(program.argv, plan.environment, plan.directory, installation.programs);
   plan.same_addresses = options.same_addresses;
   add_mpi_settings(plan, options, index, installation, notes);
   return plan;
@@ -169,14 +168,14 @@ plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t inde
 
 // The program that a wrapper has come to execute.
 plan::ProgramPlan plan_execution(const plan::RunOptions& options, std::size_t index, const Execution& execution,
-                                const Installation& installation, std::vector<std::string>& notes)
+                                 const Installation& installation, std::vector<std::string>& notes)
 {
   plan::ProgramPlan plan;
-  plan.folder = execution.folder;
+  plan.directory = execution.directory;
   plan.same_addresses = options.same_addresses || execution.same_addresses;
   plan.environment = execution.environment;
-  add_library_folder(plan.environment, installation.libraries);
-  plan.program = loader::find_program(execution.argv, plan.environment, plan.folder, installation.programs);
+  add_library_directory(plan.environment, installation.libraries);
+  plan.program = loader::find_program(execution.argv, plan.environment, plan.directory, installation.programs);
   if (plan.program.argv == execution.argv) // no script
     plan.program.argv.front() = execution.name;
   add_mpi_settings(plan, options, index, installation, notes);
@@ -201,7 +200,7 @@ void plan_executions(plan::Plan& plan, std::span<const Execution> executions, co
     job::add_launcher_variables(environment, {});
     auto same = std::find_if(known.begin(), known.end(), [&](const Known& k) {
       return k.context == context && k.execution->argv == execution.argv && k.execution->name == execution.name &&
-             k.execution->folder == execution.folder && k.execution->same_addresses == execution.same_addresses &&
+             k.execution->directory == execution.directory && k.execution->same_addresses == execution.same_addresses &&
              k.environment == environment;
     });
     if (same == known.end()) {
@@ -238,7 +237,7 @@ void describe(const plan::RunOptions& options, const plan::Plan& plan)
   note(options, fmt::format("platform {}: {} nodes of {} cores; model {}; shim {}", plan.platform->name(),
                             plan.platform->node_count(), plan.platform->node(0).cores, options.model, plan.shim));
   for (const plan::ProgramPlan& program : plan.programs) {
-    note(options, fmt::format("program {} in {}, {} libraries", program.program.path, program.folder,
+    note(options, fmt::format("program {} in {}, {} libraries", program.program.path, program.directory,
                               program.program.libraries.size()));
     for (const std::string& entry : program.environment)
       if (entry.starts_with("OMPI_MCA_"))
@@ -261,18 +260,18 @@ std::vector<plan::ProgramSize> program_sizes(const plan::Plan& plan)
   return programs;
 }
 
-plan::CellPlan plan_cells(const plan::Plan& plan, const plan::MachineLimits& limits)
+plan::WorkerPlan plan_workers(const plan::Plan& plan, const plan::MachineLimits& limits)
 {
-  std::vector<plan::CellProgram> programs;
+  std::vector<plan::WorkerProgram> programs;
   for (const plan::ProgramPlan& program : plan.programs)
     programs.push_back({program.program.path, program.program.fixed_address() ? "is not position-independent (ET_EXEC)"
                                               : program.same_addresses ? "is to have the same addresses in all ranks"
                                                                        : ""});
-  std::vector<plan::CellRank> ranks;
+  std::vector<plan::WorkerRank> ranks;
   for (std::size_t i = 0; i < plan.program_of_rank.size(); ++i)
     ranks.push_back({plan.program_of_rank[i], plan.placement.ranks[i].node});
-  return plan::plan_cells(plan.options.cells, plan.options.jobs, ranks, programs,
-                         plan::ranks_that_fit(program_sizes(plan), limits));
+  return plan::plan_workers(plan.options.workers, plan.options.jobs, ranks, programs,
+                            plan::ranks_that_fit(program_sizes(plan), limits));
 }
 
 // Open MPI passes on its parameters, and these are of one job.
@@ -284,19 +283,19 @@ bool belongs_to_one_job(const std::string& entry)
 
 // A program that a rank starts (MPI_Comm_spawn).
 plan::ProgramPlan plan_spawned(const plan::RunOptions& options, const plan::SpawnedProgram& spawned,
-                              const Installation& installation)
+                               const Installation& installation)
 {
   std::vector<std::string> unsaid; // the first job has said them
   plan::AppContext program = options.programs[spawned.context];
-  program.directory = spawned.folder;
+  program.directory = spawned.directory;
   plan::ProgramPlan plan;
-  plan.folder = working_folder(program);
+  plan.directory = working_directory(program);
   plan.environment = base_environment(program, installation);
-  plan.program = loader::find_program(spawned.argv, plan.environment, plan.folder, installation.programs);
+  plan.program = loader::find_program(spawned.argv, plan.environment, plan.directory, installation.programs);
   if (is_wrapper(plan.program))
     throw UsageError(spawned.argv.front(), "a program",
-                          "a shell, or a tool that executes one (" + plan.program.path + ")",
-                          "Start the program itself; set its environment with the info key env.");
+                     "a shell, or a tool that executes one (" + plan.program.path + ")",
+                     "Start the program itself; set its environment with the info key env.");
   plan.same_addresses = options.same_addresses;
   add_mpi_settings(plan, options, spawned.context, installation, unsaid);
   for (const std::string& entry : spawned.environment)
@@ -321,9 +320,9 @@ std::string shortage_for(std::span<const plan::ProgramPlan* const> program_of_ra
 }
 
 // Refuses what does not fit on this machine.
-void check_machine(plan::Plan& plan, const plan::CellPlan& cells, const plan::MachineLimits& limits)
+void check_machine(plan::Plan& plan, const plan::WorkerPlan& workers, const plan::MachineLimits& limits)
 {
-  const plan::Needs needs = plan::estimate_needs(program_sizes(plan), plan.program_of_rank, cells);
+  const plan::Needs needs = plan::estimate_needs(program_sizes(plan), plan.program_of_rank, workers);
   const std::vector<plan::Shortage> shortages = plan::find_shortages(needs, limits);
   if (!shortages.empty())
     throw loader::Refusal(loader::Refusal::Kind::not_runnable, plan::shortage_text(needs.ranks, shortages));
@@ -335,16 +334,16 @@ void check_machine(plan::Plan& plan, const plan::CellPlan& cells, const plan::Ma
 std::unique_ptr<observe::Trace> open_trace(const plan::Plan& plan)
 {
   const plan::RunOptions& options = plan.options;
-  observe::TraceWorld world;
-  world.nodes = plan.placement.hostnames;
+  observe::TraceLayout layout;
+  layout.nodes = plan.placement.hostnames;
   for (const plan::RankPlace& place : plan.placement.ranks)
-    world.rank_nodes.push_back(place.node);
-  world.nid = [](std::uint32_t node) -> std::uint32_t { return portals::Process::nid_of(node); };
-  if (!options.trace_ranks.empty() && options.trace_ranks.back() >= world.rank_nodes.size())
-    throw UsageError("--trace-ranks", fmt::format("ranks below {}, the number of ranks", world.rank_nodes.size()),
-                          fmt::format("{}", options.trace_ranks.back()), "Ranks are counted from 0.");
+    layout.rank_nodes.push_back(place.node);
+  layout.nid = [](std::uint32_t node) -> std::uint32_t { return portals::Process::nid_of(node); };
+  if (!options.trace_ranks.empty() && options.trace_ranks.back() >= layout.rank_nodes.size())
+    throw UsageError("--trace-ranks", fmt::format("ranks below {}, the number of ranks", layout.rank_nodes.size()),
+                     fmt::format("{}", options.trace_ranks.back()), "Ranks are counted from 0.");
   return std::make_unique<observe::Trace>(
-      observe::TraceOptions{options.trace, *options.trace_format, options.trace_ranks}, std::move(world),
+      observe::TraceOptions{options.trace, *options.trace_format, options.trace_ranks}, std::move(layout),
       [](const net::Transfer& transfer) -> const void* {
         const bool of_portals =
             dynamic_cast<const portals::Fabric*>(transfer.client) != nullptr; // or a segment of a socket
@@ -363,7 +362,7 @@ std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)
     plan.trace = open_trace(plan);
   if (report && plan.trace && report->same_file(plan.trace->file()))
     throw UsageError("--report " + options.report, "a file of its own", "that of --trace " + options.trace,
-                          "Name another one.");
+                     "Name another one.");
   return report;
 }
 
@@ -420,7 +419,7 @@ Wrappers run_wrappers_of(const plan::RunOptions& options, std::span<const plan::
     const plan::ProgramPlan& plan = plans[placement.ranks[rank].program];
     if (!needs_wrapper_run(plan))
       continue;
-    starts.push_back({static_cast<unsigned>(rank), plan.program, plan.environment, plan.folder});
+    starts.push_back({static_cast<unsigned>(rank), plan.program, plan.environment, plan.directory});
     job::add_launcher_variables(starts.back().environment, job::launcher_facts(placement, rank));
   }
   std::fflush(nullptr);
@@ -452,12 +451,13 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   }
   const bool first_is_wrapped = !wrappers.executions.empty() && wrappers.executions.front().rank == 0;
   job::Environment environment = first_is_wrapped ? wrappers.executions.front().environment : plans.front().environment;
-  add_library_folder(environment, installation.libraries);
+  add_library_directory(environment, installation.libraries);
   // ld.so reads it when a process begins, for everything that is loaded later.
   setenv(library_path, job::variable(environment, library_path), 1);
   const std::vector<std::string>& first_argv =
       first_is_wrapped ? wrappers.executions.front().argv : plans.front().program.argv;
-  const bool fixed = options.cpu.kind == engine::CpuPolicy::Kind::none || options.cpu.kind == engine::CpuPolicy::Kind::fixed;
+  const bool fixed =
+      options.cpu.kind == engine::CpuPolicy::Kind::none || options.cpu.kind == engine::CpuPolicy::Kind::fixed;
   const bool same_addresses =
       options.same_addresses || std::any_of(wrappers.executions.begin(), wrappers.executions.end(),
                                             [](const Execution& e) { return e.same_addresses; });
@@ -471,9 +471,9 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
 {
   const auto begin = std::chrono::steady_clock::now();
   const Installation installation = find_installation();
-  loader::PrivateFolder folder(options.keep_temps);
+  loader::PrivateDirectory directory(options.keep_temps);
   if (options.keep_temps)
-    note(options, fmt::format("temporary files are kept in {}", folder.path()));
+    note(options, fmt::format("temporary files are kept in {}", directory.path()));
 
   plan::Plan plan;
   std::vector<std::string> notes = options.notes;
@@ -485,10 +485,10 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   plan.placement = plan::place_ranks(options, plan.platform->name(), plan.platform->nodes());
   plan_programs(plan, wrappers.executions, installation, notes);
   const plan::MachineLimits limits = plan::read_machine_limits();
-  plan::CellPlan cells = plan_cells(plan, limits);
-  notes.insert(notes.end(), cells.notes.begin(), cells.notes.end());
-  check_machine(plan, cells, limits);
-  plan.cells = std::move(cells.cells);
+  plan::WorkerPlan workers = plan_workers(plan, limits);
+  notes.insert(notes.end(), workers.notes.begin(), workers.notes.end());
+  check_machine(plan, workers, limits);
+  plan.workers = std::move(workers.workers);
   plan.plan_spawned = [&options, &installation](const plan::SpawnedProgram& spawned) {
     return plan_spawned(options, spawned, installation);
   };
@@ -503,23 +503,22 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   int exit_code = 0;
   std::vector<int> statuses; // of the ranks with wrappers
   run_in_conductor([&] {
-    job::Job job(plan, gate::server(), folder);
-    std::optional<world::Signals> signals(std::in_place, job.carrier());
+    job::Job job(plan, gate::server(), directory);
+    std::optional<rank_host::Signals> signals(std::in_place, job.rank_host());
     if (options.timeout)
       alarm(*options.timeout);
     const job::Outcome outcome = job.run();
     alarm(0);
     if (!job.interrupted()) // else Ctrl-C once more must not keep the summary from being printed
       signals.reset();
-    folder.remove();
+    directory.remove();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     const observe::JobRecord record = job.record(outcome, wall.count());
     if (options.verbosity >= 0)
       fmt::print(stderr, "{}", observe::summary(record));
     const bool printed = job.finish_output();
     const bool whole = finish_results(plan, report.get(), record, !job.cpu().measured());
-    exit_code =
-        (printed && whole) || outcome.exit_code != exit_code::ok ? outcome.exit_code : exit_code::failure;
+    exit_code = (printed && whole) || outcome.exit_code != exit_code::ok ? outcome.exit_code : exit_code::failure;
     for (const Execution& execution : wrappers.executions) {
       const observe::RankRecord& rank = record.ranks[execution.rank];
       statuses.push_back(rank.signal != 0 ? rank.signal : rank.exit_status << 8);

@@ -152,7 +152,7 @@ struct Question {
   bool searched = false;
   bool same_addresses = false;
   std::array<Descriptor, 3> streams;
-  std::string file, path_variable, folder;
+  std::string file, path_variable, directory;
   std::vector<std::string> argv;
   std::vector<std::string> environment;
 
@@ -189,10 +189,10 @@ std::optional<Question> receive_question(int listener)
   const int connection = question.connection.get();
   ucred asker{};
   socklen_t length = sizeof asker;
-  const timeval patience{10, 0};
+  const timeval timeout{10, 0};
   umw_wrapper_head head{};
   if (connection < 0 || getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &asker, &length) != 0 ||
-      asker.uid != getuid() || setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
+      asker.uid != getuid() || setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
       !receive_head(connection, head, question.streams))
     return std::nullopt;
   question.asker = asker.pid;
@@ -216,7 +216,7 @@ std::optional<Question> receive_question(int listener)
     return std::nullopt;
   question.file = words[0];
   question.path_variable = words[1];
-  question.folder = words[2];
+  question.directory = words[2];
   const auto arguments = words.begin() + 3;
   question.argv.assign(arguments, arguments + head.arguments);
   question.environment.assign(arguments + head.arguments, words.end());
@@ -263,17 +263,17 @@ public:
     const char* libraries = job::variable(environment, "LD_LIBRARY_PATH");
     const std::string name =
         question.searched || question.file.find('/') != std::string::npos ? question.file : "./" + question.file;
-    const auto key = std::make_tuple(name, question.argv.size() > 1, question.folder,
+    const auto key = std::make_tuple(name, question.argv.size() > 1, question.directory,
                                      std::string(libraries != nullptr ? libraries : ""), question.path_variable);
     if (const auto known = known_.find(key); known != known_.end())
       return known->second;
     Kind kind;
     remove_traces(environment, library_);
     try {
-      kind.file = loader::locate_program(name, environment, question.folder, own_programs_);
+      kind.file = loader::locate_program(name, environment, question.directory, own_programs_);
       std::vector<std::string> argv = question.argv;
       argv.front() = kind.file;
-      const loader::Program program = loader::find_program(argv, environment, question.folder, own_programs_);
+      const loader::Program program = loader::find_program(argv, environment, question.directory, own_programs_);
       kind.wrapper = is_wrapper(program);
       kind.in_jobs = takes_part_in_jobs(program);
     } catch (const loader::Refusal& refusal) {
@@ -296,11 +296,11 @@ std::size_t signal_marked(const std::string& mark, int signal)
   std::size_t count = 0;
   const std::string entry = fmt::format("{}={}:", UMW_WRAPPER_VARIABLE, mark);
   std::error_code error;
-  for (const auto& folder : fs::directory_iterator("/proc", error)) {
-    const auto pid = number<pid_t>(folder.path().filename().string());
+  for (const auto& directory : fs::directory_iterator("/proc", error)) {
+    const auto pid = number<pid_t>(directory.path().filename().string());
     if (pid <= 0 || pid == getpid())
       continue;
-    std::ifstream file(folder.path() / "environ", std::ios::binary);
+    std::ifstream file(directory.path() / "environ", std::ios::binary);
     const std::string environment{std::istreambuf_iterator<char>(file), {}};
     if (environment.starts_with(entry) || environment.find('\0' + entry) != std::string::npos)
       count += ::kill(pid, signal) == 0;
@@ -457,7 +457,8 @@ private:
       throw std::system_error(errno, std::generic_category(), "fork for a wrapper");
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() != umwelt || chdir(wrapper.folder.c_str()) != 0 || (wrapper.rank != 0 && dup2(null_.get(), 0) < 0))
+      if (getppid() != umwelt || chdir(wrapper.directory.c_str()) != 0 ||
+          (wrapper.rank != 0 && dup2(null_.get(), 0) < 0))
         _exit(exit_code::failure);
       execve(wrapper.program.path.c_str(), argv.data(), envp.data());
       _exit(exit_code::refused);
@@ -537,7 +538,7 @@ private:
     execution.argv.front() = judge_(question).file;
     remove_traces(question.environment, library_);
     execution.environment = std::move(question.environment);
-    execution.folder = question.folder;
+    execution.directory = question.directory;
     execution.same_addresses = question.same_addresses;
     for (int i = 0; i < 3; ++i) {
       Descriptor& stream = question.streams[static_cast<std::size_t>(i)];
@@ -615,7 +616,7 @@ std::vector<std::string> pack(const Wrappers& wrappers)
     for (const int stream : execution.streams)
       words.push_back(fmt::format("{}", stream));
     words.push_back(execution.name);
-    words.push_back(execution.folder);
+    words.push_back(execution.directory);
     words.push_back(execution.same_addresses ? "1" : "0");
     for (const auto* list : {&execution.argv, &execution.environment}) {
       words.push_back(fmt::format("{}", list->size()));
@@ -646,7 +647,7 @@ Wrappers unpack(std::span<const std::string> words)
     for (int& stream : execution.streams)
       stream = adopt(number<int>(*word++));
     execution.name = *word++;
-    execution.folder = *word++;
+    execution.directory = *word++;
     execution.same_addresses = number<int>(*word++) != 0;
     for (auto* list : {&execution.argv, &execution.environment}) {
       const auto count = number<std::ptrdiff_t>(*word++);
@@ -668,8 +669,8 @@ int finish(const Wrappers& wrappers, std::span<const int> statuses, bool failed)
       if (stream >= 0)
         close(stream); // who reads it waits for its end
   }
-  constexpr auto patience = std::chrono::seconds(1);
-  const auto deadline = Clock::now() + patience;
+  constexpr auto shutdown_timeout = std::chrono::seconds(1);
+  const auto deadline = Clock::now() + shutdown_timeout;
   int exit_code = exit_code::ok;
   for (const Execution& execution : wrappers.executions) {
     int status = 0;

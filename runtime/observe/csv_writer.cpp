@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The log of S4BXI, so that its viewers work: the header that BxiEngine::log writes (src/BxiEngine.cpp of
-// github.com/s4bxi/s4bxi at eaf06b9) and the fields in the order of operator<< in BxiLog.hpp. What S4BXI does not tell comes
-// behind. S4BXI writes nanoseconds and starts a new file every 10,000 records; here dates are exact and there is one file.
+// github.com/s4bxi/s4bxi at eaf06b9) and the fields in the order of operator<< in BxiLog.hpp. What S4BXI does not tell
+// comes behind. S4BXI writes nanoseconds and starts a new file every 10,000 records; here times are exact and there is
+// one file.
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -55,7 +56,7 @@ constexpr std::string_view word_of(net::StageOutcome outcome)
 class CsvWriter final : public TraceWriter
 {
 public:
-  CsvWriter(const TraceWorld& world, ResultFile& file) : world_(world), file_(file) { file_.buffer() += header; }
+  CsvWriter(const TraceLayout& layout, ResultFile& file) : layout_(layout), file_(file) { file_.buffer() += header; }
 
   bool write(const OperationRecord& record) override
   {
@@ -66,7 +67,7 @@ public:
     begin(*type, stage.node, stage.peer, stage.start, stage.end, stage.bytes);
     if (record.operation == 0)
       fmt::format_to(out(), ",,,,{}\n", word_of(stage.outcome));
-    else if (stage.target_process >= world_.rank_nodes.size()) // there is no such process
+    else if (stage.target_process >= layout_.rank_nodes.size()) // there is no such process
       fmt::format_to(out(), ",{},{},,{}\n", record.operation, stage.initiator_process, word_of(stage.outcome));
     else
       fmt::format_to(out(), ",{},{},{},{}\n", record.operation, stage.initiator_process, stage.target_process,
@@ -79,7 +80,7 @@ public:
   {
     if (interval.state != RankState::compute)
       return false;
-    const std::uint32_t node = world_.rank_nodes[interval.rank];
+    const std::uint32_t node = layout_.rank_nodes[interval.rank];
     begin(OperationType::compute, node, node, interval.start, interval.end, 0);
     fmt::format_to(out(), ",,{0},{0},done\n", interval.rank);
     file_.flush_if_large();
@@ -93,20 +94,20 @@ private:
   void begin(OperationType type, std::uint32_t from, std::uint32_t to, sim::SimTime start, sim::SimTime end,
              std::uint64_t bytes)
   {
-    fmt::format_to(out(), "{},{},{},{}.{:012},{}.{:012},{}", static_cast<unsigned>(type), world_.nid(from),
-                   world_.nid(to), start / sim::second, start % sim::second, end / sim::second, end % sim::second,
+    fmt::format_to(out(), "{},{},{},{}.{:012},{}.{:012},{}", static_cast<unsigned>(type), layout_.nid(from),
+                   layout_.nid(to), start / sim::second, start % sim::second, end / sim::second, end % sim::second,
                    bytes);
   }
 
-  const TraceWorld& world_;
+  const TraceLayout& layout_;
   ResultFile& file_;
 };
 
 } // namespace
 
-std::unique_ptr<TraceWriter> make_csv_writer(const TraceWorld& world, ResultFile& file)
+std::unique_ptr<TraceWriter> make_csv_writer(const TraceLayout& layout, ResultFile& file)
 {
-  return std::make_unique<CsvWriter>(world, file);
+  return std::make_unique<CsvWriter>(layout, file);
 }
 
 } // namespace umwelt::observe

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Perfetto's view of a run: a node is a process, its ranks and the stages of its NIC are tracks, a record is a slice.
 //
-// Slices of a track must nest, those of a stage overlap (several commands wait, several payloads cross PCI). So a stage has
-// as many tracks as it needs, each slice goes to the first that is free, and the viewer merges them, for they have the same
-// parent and name. The slices of an operation are tied together by a flow of the operation's number: from the command
-// through the fabric to the target and with the response back.
+// Slices of a track must nest, those of a stage overlap (several commands wait, several payloads cross PCI). So a stage
+// has as many tracks as it needs, each slice goes to the first that is free, and the viewer merges them, for they have
+// the same parent and name. The slices of an operation are tied together by a flow of the operation's number: from the
+// command through the fabric to the target and with the response back.
 //
-// Perfetto counts nanoseconds. Dates are rounded down, which keeps what does not overlap from overlapping; the exact ones are
-// in the arguments of each slice, in picoseconds.
+// Perfetto counts nanoseconds. Times are rounded down, which keeps what does not overlap from overlapping; the exact
+// ones are in the arguments of each slice, in picoseconds.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -142,7 +142,8 @@ constexpr std::array<const char*, 3> state_names = {"compute", "NIC commands and
 class PerfettoWriter final : public TraceWriter
 {
 public:
-  PerfettoWriter(const TraceWorld& world, ResultFile& file) : world_(world), file_(file), nodes_(world.nodes.size())
+  PerfettoWriter(const TraceLayout& layout, ResultFile& file)
+      : layout_(layout), file_(file), nodes_(layout.nodes.size())
   {
     perfetto::TracePacket& packet = begin_packet();
     packet.set_sequence_flags(perfetto::TracePacket::SEQ_INCREMENTAL_STATE_CLEARED);
@@ -159,20 +160,20 @@ public:
     if (record.operation != 0) {
       annotate(packet, "operation", record.operation);
       annotate(packet, "initiator rank", stage.initiator_process);
-      if (stage.target_process < world_.rank_nodes.size())
+      if (stage.target_process < layout_.rank_nodes.size())
         annotate(packet, "target rank", stage.target_process);
       if (flows(stage.kind))
         packet.mutable_track_event()->add_flow_ids(record.operation);
     }
     if (stage.peer != stage.node)
-      annotate(packet, "to nid", world_.nid(stage.peer));
+      annotate(packet, "to nid", layout_.nid(stage.peer));
     end_slice(track, stage.end);
     return true;
   }
 
   bool write(const RankInterval& interval) override
   {
-    const std::uint32_t node = world_.rank_nodes[interval.rank];
+    const std::uint32_t node = layout_.rank_nodes[interval.rank];
     const std::uint64_t track = track_for(node, rows.size() + interval.rank, interval.start, interval.end);
     begin_slice(track, state_names[static_cast<std::size_t>(interval.state)], "rank", interval.start, interval.end);
     end_slice(track, interval.end);
@@ -211,8 +212,8 @@ private:
       parent = ++tracks_;
       perfetto::TrackDescriptor& descriptor = *begin_packet().mutable_track_descriptor();
       descriptor.set_uuid(parent);
-      descriptor.mutable_process()->set_pid(static_cast<std::int32_t>(world_.nid(node)));
-      descriptor.mutable_process()->set_process_name(world_.nodes[node]);
+      descriptor.mutable_process()->set_pid(static_cast<std::int32_t>(layout_.nid(node)));
+      descriptor.mutable_process()->set_process_name(layout_.nodes[node]);
       descriptor.set_child_ordering(perfetto::TrackDescriptor::EXPLICIT);
       end_packet();
     }
@@ -221,7 +222,7 @@ private:
     descriptor.set_parent_uuid(parent);
     if (row < rows.size()) {
       descriptor.set_name(rows[row].name);
-      descriptor.set_sibling_order_rank(static_cast<std::int32_t>(world_.rank_nodes.size() + row));
+      descriptor.set_sibling_order_rank(static_cast<std::int32_t>(layout_.rank_nodes.size() + row));
     } else {
       descriptor.set_name(fmt::format("rank {}", row - rows.size()));
       descriptor.set_sibling_order_rank(static_cast<std::int32_t>(row - rows.size()));
@@ -283,7 +284,7 @@ private:
     file_.flush_if_large();
   }
 
-  const TraceWorld& world_;
+  const TraceLayout& layout_;
   ResultFile& file_;
   std::vector<Node> nodes_;
   std::uint64_t tracks_ = 0;
@@ -295,9 +296,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceWorld& world, ResultFile& file)
+std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceLayout& layout, ResultFile& file)
 {
-  return std::make_unique<PerfettoWriter>(world, file);
+  return std::make_unique<PerfettoWriter>(layout, file);
 }
 
 } // namespace umwelt::observe

@@ -19,7 +19,8 @@ double monotonic_seconds(); // a few ns; steps of the kernel's tick
 class Progress
 {
 public:
-  // Shows nothing if `stream` is not a terminal; `force` is for tests. Other writers to the terminal call erase() first.
+  // Shows nothing if `stream` is not a terminal; `force` is for tests. Other writers to the terminal call erase()
+  // first.
   explicit Progress(std::FILE* stream, WallClock clock = monotonic_seconds, bool force = false);
   ~Progress();
   Progress(const Progress&) = delete;

@@ -55,7 +55,8 @@ constexpr auto columns = std::to_array<Column>({
 
 using Row = std::vector<std::string>;
 
-// Rows in columns as wide as their widest cell; `left` columns from the first are aligned left, the others right.
+// Rows in columns as wide as their widest worker process; `left` columns from the first are aligned left, the others
+// right.
 std::string aligned(const std::vector<Row>& rows, std::size_t left)
 {
   std::vector<std::size_t> widths;
@@ -131,7 +132,8 @@ std::string rank_table(const JobRecord& job)
   if (each) {
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
       const RankRecord& record = job.ranks[rank];
-      Row row{record.job == 1 ? fmt::format("{}", rank) : fmt::format("{} (job {} rank {})", rank, record.job, record.number),
+      Row row{record.job == 1 ? fmt::format("{}", rank)
+                              : fmt::format("{} (job {} rank {})", rank, record.job, record.number),
               record.host};
       for (const Column& column : shown)
         row.push_back(column.show(column.value(job.ranks[rank].statistics)));

@@ -9,8 +9,8 @@
 namespace umwelt::observe
 {
 
-// Several lines: what ran, simulated and wall-clock time, a table of the ranks (up to 16, beyond that minimum, median and
-// maximum of each column), message sizes.
+// Several lines: what ran, simulated and wall-clock time, a table of the ranks (up to 16, beyond that minimum, median
+// and maximum of each column), message sizes.
 std::string summary(const JobRecord& job);
 
 // JSON, version 1. Key order is stable; times are whole picoseconds of simulated time. Everything that depends on the

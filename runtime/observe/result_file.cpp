@@ -41,11 +41,11 @@ struct Target {
 // N of /proc/self/fd/N and /proc/PID/fd/N. To open that again would be another open file with an offset of its own.
 std::optional<int> own_descriptor(const std::string& path)
 {
-  for (const std::string& folder : {fmt::format("/proc/{}/fd/", getpid()), std::string("/proc/self/fd/")})
-    if (path.starts_with(folder)) {
+  for (const std::string& directory : {fmt::format("/proc/{}/fd/", getpid()), std::string("/proc/self/fd/")})
+    if (path.starts_with(directory)) {
       int number = -1;
       const char* const end = path.data() + path.size();
-      if (const auto [last, error] = std::from_chars(path.data() + folder.size(), end, number);
+      if (const auto [last, error] = std::from_chars(path.data() + directory.size(), end, number);
           error == std::errc() && last == end)
         return number;
     }
@@ -60,10 +60,10 @@ int follow(const std::string& path, Target& target)
   fs::path now = fs::absolute(path);
   for (int links = 0;; ++links) {
     std::error_code error;
-    const fs::path folder = fs::canonical(now.parent_path(), error); // /dev/fd is a link itself
+    const fs::path directory = fs::canonical(now.parent_path(), error); // /dev/fd is a link itself
     if (error)
       return error.value();
-    target.path = (folder / now.filename()).string();
+    target.path = (directory / now.filename()).string();
     target.descriptor = own_descriptor(target.path);
     if (target.descriptor)
       return fstat(*target.descriptor, &target.status) == 0 ? 0 : errno;
@@ -77,7 +77,7 @@ int follow(const std::string& path, Target& target)
     const fs::path leads_to = fs::read_symlink(target.path, error);
     if (error)
       return error.value();
-    now = folder / leads_to;
+    now = directory / leads_to;
   }
 }
 
@@ -86,11 +86,11 @@ bool replaceable(const Target& target)
 {
   if (target.descriptor)
     return false;
-  struct stat folder {
+  struct stat directory {
   };
   return !target.exists ||
-         (S_ISREG(target.status.st_mode) && stat(fs::path(target.path).parent_path().c_str(), &folder) == 0 &&
-          folder.st_dev == target.status.st_dev);
+         (S_ISREG(target.status.st_mode) && stat(fs::path(target.path).parent_path().c_str(), &directory) == 0 &&
+          directory.st_dev == target.status.st_dev);
 }
 
 // A pipe without a reader is an error to be told, like any other, instead of the end of this process.
@@ -238,7 +238,7 @@ bool ResultFile::open_beside()
 void ResultFile::refuse(int error) const
 {
   throw std::invalid_argument(
-      fmt::format("{} {}: expected a file that can be written, got: {}\n  Check the folder and its "
+      fmt::format("{} {}: expected a file that can be written, got: {}\n  Check the directory and its "
                   "permissions, or name another file.",
                   option_, path_, std::strerror(error)));
 }
@@ -297,7 +297,8 @@ int ResultFile::commit()
 void ResultFile::finish(std::string_view next_step, bool keep_part)
 {
   flush();
-  // close(2) may be the first to tell that the data cannot be stored; a copy of the descriptor keeps the file until it has a name.
+  // close(2) may be the first to tell that the data cannot be stored; a copy of the descriptor keeps the file until it
+  // has a name.
   const int copy = final_.empty() ? -1 : fcntl(fd_, F_DUPFD_CLOEXEC, 3);
   if (!final_.empty() && copy < 0 && error_ == 0)
     error_ = errno;

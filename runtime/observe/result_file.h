@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A file that a user has asked for by an option: report, trace, fitted parameters, figures. The one way to write them:
-//  - a regular file, or one that is not there yet, appears whole, by rename(2), or not at all: until finish() it has no name
-//    (O_TMPFILE of open(2)), where the file system can do that, otherwise NAME.PID.partial. A file that was there keeps its
-//    owner and permissions, a new one has those of the umask. A symbolic link stays: it is its target that is replaced.
-//  - anything else (devices, FIFOs, what a descriptor of this process leads to: /dev/stdout, /dev/fd/N) is written in place,
-//    and so is a regular file in a folder where nothing can be made;
+//  - a regular file, or one that is not there yet, appears whole, by rename(2), or not at all: until finish() it has no
+//  name
+//    (O_TMPFILE of open(2)), where the file system can do that, otherwise NAME.PID.partial. A file that was there keeps
+//    its owner and permissions, a new one has those of the umask. A symbolic link stays: it is its target that is
+//    replaced.
+//  - anything else (devices, FIFOs, what a descriptor of this process leads to: /dev/stdout, /dev/fd/N) is written in
+//  place,
+//    and so is a regular file in a directory where nothing can be made;
 //  - and what is to be read as it grows (Growth::followed): it appears at once, and is added to.
 // All of it is opened by the constructor, so what cannot be written is known before hours have been spent.
 #pragma once
@@ -23,8 +26,8 @@ class ResultFile
 public:
   enum class Growth : std::uint8_t { hidden, followed };
 
-  // `option` is for messages ("--trace"); `path` is relative to the present working directory. Throws std::invalid_argument if it
-  // cannot be written. A FIFO that nobody reads is waited for, and that is said on stderr.
+  // `option` is for messages ("--trace"); `path` is relative to the present working directory. Throws
+  // std::invalid_argument if it cannot be written. A FIFO that nobody reads is waited for, and that is said on stderr.
   // Followed: what was there stays until begin(), so that of several none is lost if one of them is refused.
   ResultFile(std::string option, const std::string& path, Growth growth = Growth::hidden);
   // Not finished: nothing is left of it, but for what was written in place.
@@ -50,8 +53,8 @@ public:
     buffer_ += text;
     flush();
   }
-  // Writes what is left and gives the file its name. Throws std::runtime_error if any of it could not be written; what there is
-  // of a regular file then gets the name NAME.PID.partial, if `keep_part`.
+  // Writes what is left and gives the file its name. Throws std::runtime_error if any of it could not be written; what
+  // there is of a regular file then gets the name NAME.PID.partial, if `keep_part`.
   void finish(std::string_view next_step = "Make room or name another file, and run again.", bool keep_part = false);
   // Bytes so far, the buffer's included.
   [[nodiscard]] std::uint64_t bytes() const { return written_ + buffer_.size(); }

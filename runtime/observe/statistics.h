@@ -58,7 +58,7 @@ struct RankStatistics {
   std::uint64_t segments_received = 0;
   std::uint64_t segment_bytes_received = 0;
 
-  std::uint64_t crossings = 0;      // calls that left the rank's world for the runtime's
+  std::uint64_t crossings = 0;      // calls that left the rank's side for the runtime's
   std::uint64_t interruptions = 0;  // of threads that go on without a call; differs from run to run
   std::uint64_t polls_answered = 0; // empty polls that were answered at once
   std::uint64_t polls_saved = 0;    // empty polls that blocked until something could have changed

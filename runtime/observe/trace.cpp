@@ -34,18 +34,19 @@ constexpr std::uint64_t types_of_messages = 8;
 
 } // namespace
 
-Trace::Trace(const TraceOptions& options, TraceWorld world, OperationKey key)
-    : world_(std::move(world)), key_(key), all_(options.ranks.empty()), traced_(world_.rank_nodes.size(), options.ranks.empty()),
-      traced_nodes_(world_.nodes.size(), options.ranks.empty()), file_("--trace", options.path),
-      intervals_(world_.rank_nodes.size())
+Trace::Trace(const TraceOptions& options, TraceLayout layout, OperationKey key)
+    : layout_(std::move(layout)), key_(key), all_(options.ranks.empty()),
+      traced_(layout_.rank_nodes.size(), options.ranks.empty()),
+      traced_nodes_(layout_.nodes.size(), options.ranks.empty()), file_("--trace", options.path),
+      intervals_(layout_.rank_nodes.size())
 {
   for (const std::uint32_t rank : options.ranks) {
     traced_.at(rank) = true;
-    traced_nodes_.at(world_.rank_nodes[rank]) = true;
+    traced_nodes_.at(layout_.rank_nodes[rank]) = true;
   }
   for (std::uint32_t rank = 0; rank < intervals_.size(); ++rank)
     intervals_[rank].rank = rank;
-  writer_ = options.format == TraceFormat::csv ? make_csv_writer(world_, file_) : make_perfetto_writer(world_, file_);
+  writer_ = options.format == TraceFormat::csv ? make_csv_writer(layout_, file_) : make_perfetto_writer(layout_, file_);
 }
 
 Trace::~Trace() = default;
@@ -75,8 +76,8 @@ void Trace::stage(const net::StageRecord& record)
 
 void Trace::add_rank(std::uint32_t node)
 {
-  intervals_.emplace_back().rank = static_cast<std::uint32_t>(world_.rank_nodes.size());
-  world_.rank_nodes.push_back(node);
+  intervals_.emplace_back().rank = static_cast<std::uint32_t>(layout_.rank_nodes.size());
+  layout_.rank_nodes.push_back(node);
   traced_.push_back(all_);
 }
 

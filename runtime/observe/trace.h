@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The trace of a run (--trace): listens to the network model and to the ranks and writes what it hears to a file. Memory does
-// not grow with the length of the run.
+// The trace of a run (--trace): listens to the network model and to the ranks and writes what it hears to a file.
+// Memory does not grow with the length of the run.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ public:
   using OperationKey = const void* (*)(const net::Transfer&);
 
   // Throws std::invalid_argument if the file cannot be written. A trace that is not finished leaves no file.
-  Trace(const TraceOptions& options, TraceWorld world, OperationKey key);
+  Trace(const TraceOptions& options, TraceLayout layout, OperationKey key);
   ~Trace();
 
   std::uint64_t started(const net::Transfer& transfer) override;
@@ -55,7 +55,7 @@ private:
   [[nodiscard]] bool traces(std::uint32_t rank) const { return rank < traced_.size() && traced_[rank]; }
   void write(const RankInterval& interval);
 
-  TraceWorld world_;
+  TraceLayout layout_;
   OperationKey key_;
   bool all_;                       // no ranks were chosen
   std::vector<bool> traced_;       // by rank

@@ -14,7 +14,7 @@ namespace umwelt::observe
 {
 
 // Who the numbers of the records are.
-struct TraceWorld {
+struct TraceLayout {
   std::vector<std::string> nodes;        // name of each
   std::vector<std::uint32_t> rank_nodes; // node of each rank
   // The Portals node identifier of a node.
@@ -30,8 +30,8 @@ public:
   virtual bool write(const RankInterval& interval) = 0;
 };
 
-// The world and the file must outlive the writer.
-std::unique_ptr<TraceWriter> make_csv_writer(const TraceWorld& world, ResultFile& file);
-std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceWorld& world, ResultFile& file);
+// The layout and the file must outlive the writer.
+std::unique_ptr<TraceWriter> make_csv_writer(const TraceLayout& layout, ResultFile& file);
+std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceLayout& layout, ResultFile& file);
 
 } // namespace umwelt::observe

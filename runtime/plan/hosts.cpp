@@ -300,7 +300,7 @@ std::vector<Host> read_hostfile(std::string_view option, const std::string& path
   };
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    throw fail("a folder");
+    throw fail("a directory");
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in)

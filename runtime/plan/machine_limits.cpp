@@ -76,8 +76,8 @@ void look_at_group(const fs::path& group, const CgroupFiles& files, MachineLimit
     tighten(limits.cgroup_threads, {*most, read_number(group / "pids.current").value_or(0), group / "pids.max"});
 }
 
-// The group and those it lies in. In a container the path may be that of the host, while the container's own group is at the
-// top: what is not there is passed over.
+// The group and those it lies in. In a container the path may be that of the host, while the container's own group is
+// at the top: what is not there is passed over.
 void look_at_groups(const fs::path& top, const fs::path& group, const CgroupFiles& files, MachineLimits& limits)
 {
   for (fs::path path = group.relative_path(); !path.empty(); path = path.parent_path())
@@ -119,7 +119,7 @@ std::optional<std::uint64_t> all_threads(const fs::path& root)
              : std::nullopt;
 }
 
-// Threads of a user: /proc/PID belongs to him, and /proc/PID/task has as many folders.
+// Threads of a user: /proc/PID belongs to him, and /proc/PID/task has as many directories.
 std::uint64_t threads_of(uid_t user, const fs::path& root)
 {
   std::uint64_t count = 0;

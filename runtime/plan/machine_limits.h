@@ -29,16 +29,17 @@ struct MachineLimits {
   std::optional<std::uint64_t> descriptors; // per process: RLIMIT_NOFILE, the hard limit
 };
 
-// Reads /proc and /sys/fs/cgroup below `root`, and the limits of this process. Of the control groups (version 1 or 2, at
-// their usual places) that this process is in, directly or not, the one that leaves least counts: cgroups(7),
-// Linux' Documentation/admin-guide/cgroup-v2.rst.
+// Reads /proc and /sys/fs/cgroup below `root`, and the limits of this process. Of the control groups (version 1 or 2,
+// at their usual places) that this process is in, directly or not, the one that leaves least counts: cgroups(7), Linux'
+// Documentation/admin-guide/cgroup-v2.rst.
 MachineLimits read_machine_limits(const std::filesystem::path& root = "/");
 
-// Allows this process `needed` descriptors in all, the hard limit raised if that is allowed. Returns how many it may have now.
+// Allows this process `needed` descriptors in all, the hard limit raised if that is allowed. Returns how many it may
+// have now.
 std::uint64_t extend_descriptor_limit(std::uint64_t needed);
 
-// Allows this process `needed` descriptors, as far as the hard limit goes. Returns what it could have before: programs are to
-// keep that limit, for some close all descriptors there may be, one by one.
+// Allows this process `needed` descriptors, as far as the hard limit goes. Returns what it could have before: programs
+// are to keep that limit, for some close all descriptors there may be, one by one.
 std::uint64_t raise_descriptor_limit(std::uint64_t needed);
 
 } // namespace umwelt::plan

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/base/usage_error.h"
 #include "preload/abi/gate.h"
+#include "runtime/base/usage_error.h"
 
 namespace umwelt::plan
 {
@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view component_path = "mca_base_component_path";
 constexpr std::string_view component_path_synonym = "mca_component_path"; // deprecated in Open MPI, still read
 
-bool has_components(const fs::path& folder)
+bool has_components(const fs::path& directory)
 {
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (name.starts_with("mca_") && name.ends_with(".so"))
       return true;
@@ -31,7 +31,7 @@ bool has_components(const fs::path& folder)
   return false;
 }
 
-// Where an Open MPI keeps its components: Debian puts libmpi into the system's library folder and them below
+// Where an Open MPI keeps its components: Debian puts libmpi into the system's library directory and them below
 // openmpi/lib/openmpi3; a plain installation has PREFIX/lib/openmpi.
 fs::path system_components(const fs::path& library)
 {
@@ -39,14 +39,14 @@ fs::path system_components(const fs::path& library)
   fs::path resolved = fs::canonical(library, error);
   if (error)
     resolved = library;
-  const fs::path folder = resolved.parent_path();
+  const fs::path directory = resolved.parent_path();
   for (const char* below : {"openmpi/lib/openmpi3", "openmpi3", "openmpi"}) {
-    if (has_components(folder / below))
-      return folder / below;
+    if (has_components(directory / below))
+      return directory / below;
   }
   throw UsageError(fmt::format("Open MPI library {}", resolved.string()),
-                   fmt::format("its components below {}/openmpi", folder.string()), "no folder with mca_*.so",
-                   fmt::format("Tell where they are: --mca {} FOLDER", component_path));
+                   fmt::format("its components below {}/openmpi", directory.string()), "no directory with mca_*.so",
+                   fmt::format("Tell where they are: --mca {} DIRECTORY", component_path));
 }
 
 std::string_view trim(std::string_view text)
@@ -114,7 +114,7 @@ private:
   std::map<std::string, std::string> file_;
 };
 
-// Open MPI's search path with Umwelt's folder in front. A path of the user is kept behind it.
+// Open MPI's search path with Umwelt's directory in front. A path of the user is kept behind it.
 std::string search_path(const Choices& choices, const OpenMpiRequest& request)
 {
   auto users = choices.parameter(component_path);
@@ -131,19 +131,25 @@ std::string search_path(const Choices& choices, const OpenMpiRequest& request)
   return path;
 }
 
-// Defaults of the portals4 components of Open MPI 4.1.4 with which they lose messages or compute wrong results, and better ones.
+// Defaults of the portals4 components of Open MPI 4.1.4 with which they lose messages or compute wrong results, and
+// better ones.
 constexpr std::pair<std::string_view, std::string_view> component_defaults[] = {
-    // It sends fragments of up to 64 KiB, but takes everything above the eager limit (32 KiB) for long messages, which the target
+    // It sends fragments of up to 64 KiB, but takes everything above the eager limit (32 KiB) for long messages, which
+    // the target
     // matches to an entry of no length: the pipelined protocol of pml/ob1 (non-contiguous data) would lose its data.
     {"btl_portals4_max_send_size", "32768"},
-    // A rank that computes does not take messages; beyond 4096 events or 2 MiB of eager data (8 blocks of 256 KiB) they are dropped
+    // A rank that computes does not take messages; beyond 4096 events or 2 MiB of eager data (8 blocks of 256 KiB) they
+    // are dropped
     // without a word.
     {"btl_portals4_eq_recv_size", "32768"},
     {"btl_portals4_recv_md_num", "64"},
-    // Sends and Gets under way, each: beyond 1024, pml ob1 tries again whatever waits whenever it progresses. Both together stay below
-    // btl_portals4_max_pending_ops (8192): a message that waits for room there takes others meanwhile, on the same stack.
+    // Sends and Gets under way, each: beyond 1024, pml ob1 tries again whatever waits whenever it progresses. Both
+    // together stay below
+    // btl_portals4_max_pending_ops (8192): a message that waits for room there takes others meanwhile, on the same
+    // stack.
     {"btl_portals4_free_list_max_num", "4000"},
-    // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered data from
+    // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered
+    // data from
     // a buffer of random size. Below coll/tuned (30); --mca coll_portals4_priority 100 brings them back.
     {"coll_portals4_priority", "10"},
 };
@@ -221,9 +227,9 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   const auto btl = choices.parameter("btl");
   if (!btl)
     set("btl", matching ? "portals4,self" : "portals4,vader,self"); // vader comes first among ranks of a node
-  // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. osc/rdma would be taken among ranks
-  // of one node, and crashes over vader in MPI_Compare_and_swap, natively as well. (Debian's file leaves out pt2pt, the one that works over
-  // any pml; it is wanted here.)
+  // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. osc/rdma would be
+  // taken among ranks of one node, and crashes over vader in MPI_Compare_and_swap, natively as well. (Debian's file
+  // leaves out pt2pt, the one that works over any pml; it is wanted here.)
   if (!matching && !choices.parameter("osc"))
     set("osc", "^ucx,portals4,rdma");
   for (const auto& [name, value] : component_defaults)

@@ -3,8 +3,8 @@
 //
 // Open MPI reads its parameters from OMPI_MCA_<name> variables, which override $HOME/.openmpi/mca-params.conf, which
 // overrides /etc/openmpi/openmpi-mca-params.conf. Umwelt sets a parameter only if the user has set it nowhere: not with
-// --mca or --gmca, not in the environment, not in the file in his home. The system's file is the distribution's (Debian's
-// excludes components by name) and does not count as the user's will.
+// --mca or --gmca, not in the environment, not in the file in his home. The system's file is the distribution's
+// (Debian's excludes components by name) and does not count as the user's will.
 #pragma once
 
 #include <filesystem>
@@ -34,7 +34,7 @@ struct OpenMpiRequest {
   Lookup environment = process_environment; // the ranks' environment before -x of the program ...
   std::vector<Setting> exports;             // ... and these
   std::filesystem::path library;            // libmpi.so.40 as the program's loader finds it
-  std::filesystem::path components;         // folder of Umwelt's mca_*_portals4.so
+  std::filesystem::path components;         // directory of Umwelt's mca_*_portals4.so
 };
 
 struct OpenMpiSetup {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the user asks of a run, as data: what `umwelt run` was given, wherever it stood. Parsed in runtime/plan/options.h.
+// What the user asks of a run, as data: what `umwelt run` was given, wherever it stood. Parsed in
+// runtime/plan/options.h.
 #pragma once
 
 #include <cstdint>
@@ -39,16 +40,16 @@ enum class MapBy {
 enum class RankBy { slot, node };
 
 struct OutputFiles {
-  std::string directory;  // --output-filename: DIR/1/rank.N/{stdout,stderr}; empty: not asked for
-  bool job_folder = true; // false (":nojobid"): DIR/rank.N/...
-  bool copy = true;       // false (":nocopy"): not on Umwelt's own stdout and stderr
+  std::string directory;     // --output-filename: DIR/1/rank.N/{stdout,stderr}; empty: not asked for
+  bool job_directory = true; // false (":nojobid"): DIR/rank.N/...
+  bool copy = true;          // false (":nocopy"): not on Umwelt's own stdout and stderr
 };
 
 // Over how many processes the ranks are spread.
-struct CellWishes {
-  std::optional<unsigned> cells;          // --cells N; 0: the runtime's own process; not given: as needed
-  std::optional<unsigned> ranks_per_cell; // --ranks-per-cell
-  bool parallel = false;                  // -j N was given, N > 1: a cell for each job
+struct WorkerWishes {
+  std::optional<unsigned> workers;          // --workers N; 0: the runtime's own process; not given: as needed
+  std::optional<unsigned> ranks_per_worker; // --ranks-per-worker
+  bool parallel = false;                    // -j N was given, N > 1: a worker process for each job
 };
 
 struct RunOptions {
@@ -66,7 +67,7 @@ struct RunOptions {
   std::vector<Setting> global_mca; // --gmca
 
   bool tag_output = false;       // "[1,RANK]<stdout>:" before each line
-  bool timestamp_output = false; // date before each line
+  bool timestamp_output = false; // time before each line
   bool merge_stderr = false;     // ranks' stderr goes to stdout
   OutputFiles output;
   std::optional<unsigned> timeout; // wall-clock seconds: --timeout, else MPIEXEC_TIMEOUT
@@ -79,7 +80,8 @@ struct RunOptions {
   std::string shm_size;         // --shm-size as written; empty: as --node says
   engine::CpuPolicy cpu;
   sim::SimTime cpu_threshold = 0; // bursts below are dropped
-  // Here the data is in the cache when the rank reads it; a NIC writes past the caches of an EPYC 7763, and memory is 96 to 105 ns away.
+  // Here the data is in the cache when the rank reads it; a NIC writes past the caches of an EPYC 7763, and memory is
+  // 96 to 105 ns away.
   sim::SimTime cpu_first_touch = 100 * sim::nanosecond;
   sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls
   std::uint64_t seed = 0;
@@ -91,7 +93,7 @@ struct RunOptions {
   bool keep_temps = false;
   bool same_addresses = false; // in all ranks of a program
 
-  CellWishes cells;
+  WorkerWishes workers;
   unsigned jobs = 1; // --jobs: bursts computed at the same time; parse_run's default: the CPUs this process may use
 
   bool help = false;    // --help was met: nothing else is filled in

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <set>
 
-#include "runtime/base/usage_error.h"
 #include "runtime/base/nearest.h"
+#include "runtime/base/usage_error.h"
 
 namespace umwelt::plan
 {
@@ -193,7 +193,8 @@ private:
     }
   }
 
-  // Number of ranks for each of `seats`. With -N nodes are filled as with slots; --map-by node then numbers the ranks only.
+  // Number of ranks for each of `seats`. With -N nodes are filled as with slots; --map-by node then numbers the ranks
+  // only.
   std::vector<unsigned> deal(const std::vector<std::size_t>& seats, unsigned ranks)
   {
     std::vector<unsigned> dealt(seats.size());

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "loader/private_folder.h"
+#include "loader/private_directory.h"
 #include "loader/program.h"
 #include "platforms/platform.h"
+#include "runtime/observe/trace.h"
 #include "runtime/plan/options.h"
 #include "runtime/plan/placement.h"
-#include "runtime/observe/trace.h"
 
 namespace umwelt::plan
 {
@@ -23,7 +23,7 @@ namespace umwelt::plan
 struct ProgramPlan {
   loader::Program program;
   std::vector<std::string> environment; // of its ranks, but for what differs between ranks
-  std::string folder;                   // working directory, absolute
+  std::string directory;                // working directory, absolute
   bool same_addresses = false;          // in all of its ranks, each of which needs a process for itself then
 };
 
@@ -38,7 +38,7 @@ struct SpawnedProgram {
   unsigned context = 0; // application context of the rank that starts it
   std::vector<std::string> argv;
   std::vector<std::string> environment; // on top of what programs of that context have
-  std::string folder;                   // absolute
+  std::string directory;                // absolute
 };
 
 struct Plan {
@@ -46,18 +46,18 @@ struct Plan {
   std::vector<ProgramPlan> programs;
   std::unique_ptr<platform::Platform> platform;
   Placement placement;
-  std::vector<unsigned> program_of_rank;    // index into `programs`
-  std::vector<InWrapper> in_wrapper;        // by rank
-  std::vector<std::vector<unsigned>> cells; // ranks of each; none: all live in the runtime's own process
-  std::uint64_t descriptors = 0;            // that a program may have open
-  std::uint64_t most_descriptors = 0;       // to which it may raise that
-  std::uint64_t own_descriptors = 0;        // what Umwelt needs of its own in the process that has most ranks
-  std::unique_ptr<observe::Trace> trace;    // null: not asked for
-  std::string shim;                         // path of libumwelt-preload.so
+  std::vector<unsigned> program_of_rank;      // index into `programs`
+  std::vector<InWrapper> in_wrapper;          // by rank
+  std::vector<std::vector<unsigned>> workers; // ranks of each; none: all live in the runtime's own process
+  std::uint64_t descriptors = 0;              // that a program may have open
+  std::uint64_t most_descriptors = 0;         // to which it may raise that
+  std::uint64_t own_descriptors = 0;          // what Umwelt needs of its own in the process that has most ranks
+  std::unique_ptr<observe::Trace> trace;      // null: not asked for
+  std::string shim;                           // path of libumwelt-preload.so
   // Throws UsageError, loader::Refusal.
   std::function<ProgramPlan(const SpawnedProgram&)> plan_spawned;
-  // What is short on this machine for so many more ranks of these programs, as a message; empty: nothing. `maps`: that the process which
-  // takes them has already.
+  // What is short on this machine for so many more ranks of these programs, as a message; empty: nothing. `maps`: that
+  // the process which takes them has already.
   std::function<std::string(std::span<const ProgramPlan* const> program_of_rank, std::uint64_t maps)> find_shortage;
 };
 

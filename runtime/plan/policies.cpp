@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "runtime/base/usage_error.h"
 #include "runtime/base/nearest.h"
+#include "runtime/base/usage_error.h"
 #include "runtime/base/values.h"
 
 namespace umwelt::plan
@@ -183,7 +183,7 @@ OutputFiles parse_output_files(std::string_view option, std::string_view text)
   while (!rest.empty()) {
     const std::string_view modifier = take(rest, ":,");
     if (modifier == "nojobid")
-      files.job_folder = false;
+      files.job_directory = false;
     else if (modifier == "nocopy")
       files.copy = false;
     else

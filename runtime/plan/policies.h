@@ -16,7 +16,8 @@ void apply_map_by(std::string_view option, std::string_view text, RunOptions& ru
 // --rank-by: slot, core and what lies within a node, or node.
 RankBy parse_rank_by(std::string_view option, std::string_view text);
 
-// --bind-to: true if a rank's threads stay on its own cores, false if they may use the node's (a simulated node has one socket).
+// --bind-to: true if a rank's threads stay on its own cores, false if they may use the node's (a simulated node has one
+// socket).
 bool parse_bind_to(std::string_view option, std::string_view text);
 
 // --cpu: measured|none|fixed=NS|scale=F.

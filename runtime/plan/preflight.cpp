@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The constants are measured: 1 and 15 ranks in one process on Debian 12 with Open MPI 4.1.4, /proc/PID/maps, fd, task and
-// Pss_Anon of smaps_rollup looked at all the time, the largest values taken and compared. Programs: sleep, git, python3; an
-// MPI_Init + MPI_Allreduce; p2p, rma, C++, Fortran and OpenMP programs of tests/mpi. Shared pages of files count once.
+// The constants are measured: 1 and 15 ranks in one process on Debian 12 with Open MPI 4.1.4, /proc/PID/maps, fd, task
+// and Pss_Anon of smaps_rollup looked at all the time, the largest values taken and compared. Programs: sleep, git,
+// python3; an MPI_Init + MPI_Allreduce; p2p, rma, C++, Fortran and OpenMP programs of tests/mpi. Shared pages of files
+// count once.
 #include "runtime/plan/preflight.h"
 
 #include <algorithm>
@@ -22,12 +23,12 @@ namespace runtime_needs
 constexpr std::uint64_t maps = 250;
 constexpr std::uint64_t threads = 2;
 constexpr std::uint64_t descriptors = 16;
-constexpr std::uint64_t descriptors_per_rank = 8; // in cells: pipes of the output, PMI, what ranks wait for
-constexpr std::uint64_t descriptors_per_cell = 2;
+constexpr std::uint64_t descriptors_per_rank = 8; // in worker processes: pipes of the output, PMI, what ranks wait for
+constexpr std::uint64_t descriptors_per_worker = 2;
 } // namespace runtime_needs
 
-// A cell copies at most what the runtime has of its own when it is forked, 2 MiB, and has page tables.
-constexpr std::uint64_t memory_of_cell = 3 * mebi;
+// A worker process copies at most what the runtime has of its own when it is forked, 2 MiB, and has page tables.
+constexpr std::uint64_t memory_of_worker = 3 * mebi;
 
 // A rank of any program: 400 KiB and 38 mappings of sleep(1), of them 5 for the C library.
 constexpr std::uint64_t memory_of_rank = 400 * kibi;
@@ -35,8 +36,8 @@ constexpr std::uint64_t maps_of_rank = 33;
 constexpr std::uint64_t maps_of_library = 5; // headers, code, constants, relocated constants, variables
 constexpr std::uint64_t descriptors_of_rank = 5;
 
-// Beyond that with Open MPI: 4.3 to 4.7 MiB in all, page tables included; 70 components are opened, of which 36 stay; threads of
-// its event loops and of PMIx_Fence_nb; epoll, event and pipe descriptors of these.
+// Beyond that with Open MPI: 4.3 to 4.7 MiB in all, page tables included; 70 components are opened, of which 36 stay;
+// threads of its event loops and of PMIx_Fence_nb; epoll, event and pipe descriptors of these.
 constexpr std::uint64_t memory_of_open_mpi = 4 * mebi;
 constexpr std::uint64_t maps_of_open_mpi = 320;
 constexpr std::uint64_t threads_of_open_mpi = 4;
@@ -111,11 +112,11 @@ private:
       return;
     const std::uint64_t room =
         *limits_.maps > runtime_needs::maps ? (*limits_.maps - runtime_needs::maps) / needs_.maps_of_rank : 0;
-    result_.push_back(
-        {"memory mappings of one process", fmt::format("about {}", needs_.maps),
-         fmt::format("vm.max_map_count = {}", *limits_.maps),
-         fmt::format("As root: sysctl -w vm.max_map_count={}, for good in a file of /etc/sysctl.d{}.",
-                     std::bit_ceil(needs_.maps), room == 0 ? "" : fmt::format("; or pass --ranks-per-cell {}", room))});
+    result_.push_back({"memory mappings of one process", fmt::format("about {}", needs_.maps),
+                       fmt::format("vm.max_map_count = {}", *limits_.maps),
+                       fmt::format("As root: sysctl -w vm.max_map_count={}, for good in a file of /etc/sysctl.d{}.",
+                                   std::bit_ceil(needs_.maps),
+                                   room == 0 ? "" : fmt::format("; or pass --ranks-per-worker {}", room))});
   }
 
   void threads()
@@ -184,22 +185,22 @@ unsigned ranks_that_fit(std::span<const ProgramSize> programs, const MachineLimi
 }
 
 Needs estimate_needs(std::span<const ProgramSize> programs, std::span<const unsigned> program_of_rank,
-                     const CellPlan& plan)
+                     const WorkerPlan& plan)
 {
   Needs needs;
   needs.ranks = static_cast<unsigned>(program_of_rank.size());
-  needs.memory = memory_of_cell * plan.cells.size();
-  needs.threads = runtime_needs::threads + plan.cells.size();
-  std::vector<std::vector<unsigned>> processes = plan.cells;
+  needs.memory = memory_of_worker * plan.workers.size();
+  needs.threads = runtime_needs::threads + plan.workers.size();
+  std::vector<std::vector<unsigned>> processes = plan.workers;
   if (processes.empty()) {
     processes.emplace_back(needs.ranks);
     std::iota(processes.front().begin(), processes.front().end(), 0U);
   } else {
     needs.descriptors = runtime_needs::descriptors + runtime_needs::descriptors_per_rank * needs.ranks +
-                        runtime_needs::descriptors_per_cell * plan.cells.size();
+                        runtime_needs::descriptors_per_worker * plan.workers.size();
   }
   for (const std::vector<unsigned>& process : processes) {
-    std::uint64_t maps = runtime_needs::maps; // a cell has the runtime's, too
+    std::uint64_t maps = runtime_needs::maps; // a worker process has the runtime's, too
     std::uint64_t descriptors = runtime_needs::descriptors;
     needs.descriptors_of_runtime =
         std::max(needs.descriptors_of_runtime, descriptors + descriptors_of_rank * process.size());

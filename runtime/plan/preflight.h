@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Before anything starts: does the run fit on this machine? What it needs is estimated from below, so that what is refused
-// could not have run.
+// Before anything starts: does the run fit on this machine? What it needs is estimated from below, so that what is
+// refused could not have run.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/plan/cell_plan.h"
 #include "runtime/plan/machine_limits.h"
+#include "runtime/plan/worker_plan.h"
 
 namespace umwelt::plan
 {
@@ -35,9 +35,9 @@ struct Needs {
   std::uint64_t descriptors_of_runtime = 0;
 };
 
-// `program_of_rank`: indices into `programs`; `plan`: of plan_cells().
+// `program_of_rank`: indices into `programs`; `plan`: of plan_workers().
 Needs estimate_needs(std::span<const ProgramSize> programs, std::span<const unsigned> program_of_rank,
-                     const CellPlan& plan);
+                     const WorkerPlan& plan);
 
 struct Shortage {
   std::string object;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where there is room for ranks that start while others run (MPI_Comm_spawn), and how much. Slots of a rank that has ended are free again.
+// Where there is room for ranks that start while others run (MPI_Comm_spawn), and how much. Slots of a rank that has
+// ended are free again.
 //
 //  - With hosts: their slots, as mpirun counts them.
 //  - With --universe N: N ranks at a time, placed as if they had been there from the start.
-//  - Without either: a node that has no rank takes one, as at the start; when there is none left, those take more that have fewest,
+//  - Without either: a node that has no rank takes one, as at the start; when there is none left, those take more that
+//  have fewest,
 //    up to their cores. -N is of the ranks at the start.
 #pragma once
 
@@ -35,7 +37,8 @@ public:
     bool by_node = false;    // round robin, as --map-by node
     std::optional<unsigned> per_node;
   };
-  // Places for them, with numbers among those of the node. Throws UsageError if there is no room; then nothing is taken.
+  // Places for them, with numbers among those of the node. Throws UsageError if there is no room; then nothing is
+  // taken.
   std::vector<RankPlace> take(std::span<const Wish> wishes);
   void give(const RankPlace& place);
 

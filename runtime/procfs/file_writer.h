@@ -9,7 +9,7 @@
 namespace umwelt::procfs
 {
 
-// Makes a file and the folders above it. Throws std::exception.
+// Makes a file and the directories above it. Throws std::exception.
 void write_file(const std::filesystem::path& path, const std::string& text);
 // The same in the place of what is there, which who has opened it keeps.
 void replace_file(const std::filesystem::path& path, const std::string& text);

@@ -124,8 +124,8 @@ std::string mask_ranges(const Mask& mask)
   return text;
 }
 
-MachineFiles::MachineFiles(std::string folder, const platform::Node& node, const std::string& hosts)
-    : folder_(std::move(folder)), cores_(node.cores), sockets_(node.sockets), memory_(node.memory), hosts_(hosts)
+MachineFiles::MachineFiles(std::string directory, const platform::Node& node, const std::string& hosts)
+    : directory_(std::move(directory)), cores_(node.cores), sockets_(node.sockets), memory_(node.memory), hosts_(hosts)
 {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology "
                      "version=\"2.0\">\n";
@@ -180,7 +180,7 @@ MachineFiles::MachineFiles(std::string folder, const platform::Node& node, const
 
 std::string MachineFiles::topology() const
 {
-  return folder_ + "/topology.xml";
+  return directory_ + "/topology.xml";
 }
 
 bool MachineFiles::is_of(const platform::Node& node) const
@@ -198,11 +198,11 @@ Mask MachineFiles::cores_of(unsigned socket) const
 
 void MachineFiles::make(std::string_view path)
 {
-  // Most programs only ask how many processors there are; the folders of the processors are some thousand files.
+  // Most programs only ask how many processors there are; the directories of the processors are some thousand files.
   for (const std::string_view list : lists_of_all)
     if (path == list) {
       if (made_.emplace(path).second)
-        write_file(folder_ + std::string(path), mask_ranges(Mask(cores_, true)) + "\n");
+        write_file(directory_ + std::string(path), mask_ranges(Mask(cores_, true)) + "\n");
       return;
     }
   for (const std::string_view whole :
@@ -210,11 +210,11 @@ void MachineFiles::make(std::string_view path)
     if (!path.starts_with(whole) || !made_.emplace(whole).second)
       continue;
     if (whole == "/proc/cpuinfo")
-      write_file(folder_ + std::string(whole), processors(cores_, sockets_));
+      write_file(directory_ + std::string(whole), processors(cores_, sockets_));
     else if (whole == "/proc/meminfo")
-      write_file(folder_ + std::string(whole), memory_text(memory_, ""));
+      write_file(directory_ + std::string(whole), memory_text(memory_, ""));
     else if (whole == "/etc/hosts")
-      write_file(folder_ + std::string(whole), hosts_);
+      write_file(directory_ + std::string(whole), hosts_);
     else if (whole == "/sys/devices/system/cpu")
       make_processors();
     else
@@ -226,7 +226,7 @@ void MachineFiles::make(std::string_view path)
 void MachineFiles::make_processors()
 {
   LinkedFiles files;
-  const std::filesystem::path root = folder_ + "/sys/devices/system/cpu";
+  const std::filesystem::path root = directory_ + "/sys/devices/system/cpu";
   for (const std::string_view list : lists_of_all)
     make(list);
   files.write(root / "offline", "\n");
@@ -266,7 +266,7 @@ void MachineFiles::make_memory_nodes()
 {
   make("/sys/devices/system/cpu"); // links lead there
   LinkedFiles files;
-  const std::filesystem::path root = folder_ + "/sys/devices/system/node";
+  const std::filesystem::path root = directory_ + "/sys/devices/system/node";
   const std::string all = mask_ranges(Mask(sockets_, true)) + "\n";
   for (const char* name : {"online", "possible", "has_cpu", "has_memory", "has_normal_memory"})
     files.write(root / name, all);

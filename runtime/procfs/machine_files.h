@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What nodes of a kind show of themselves in the same way: their processors and memory below /proc and /sys, and the hosts of the
-// cluster. Without caches and hardware threads, of which the platform says nothing.
+// What nodes of a kind show of themselves in the same way: their processors and memory below /proc and /sys, and the
+// hosts of the cluster. Without caches and hardware threads, of which the platform says nothing.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ std::string mask_ranges(const Mask& mask); // "0-3,8"
 class MachineFiles
 {
 public:
-  // `folder`: where they are made. `hosts`: the text of /etc/hosts.
-  MachineFiles(std::string folder, const platform::Node& node, const std::string& hosts);
+  // `directory`: where they are made. `hosts`: the text of /etc/hosts.
+  MachineFiles(std::string directory, const platform::Node& node, const std::string& hosts);
 
-  [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] unsigned cores() const { return cores_; }
   [[nodiscard]] unsigned sockets() const { return sockets_; }
   [[nodiscard]] std::uint64_t memory() const { return memory_; }
@@ -46,7 +46,7 @@ private:
   void make_processors();
   void make_memory_nodes();
 
-  std::string folder_;
+  std::string directory_;
   unsigned cores_;
   unsigned sockets_;
   std::uint64_t memory_;

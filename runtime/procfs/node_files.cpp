@@ -89,7 +89,8 @@ double uptime(const NodeNow& node)
   return static_cast<double>(node.uptime_origin_ns) / 1e9 + sim::to_seconds(node.now);
 }
 
-// The average of the kernel for processes that have all run since the simulation began (Documentation/scheduler/loadavg).
+// The average of the kernel for processes that have all run since the simulation began
+// (Documentation/scheduler/loadavg).
 std::string load(const NodeNow& node)
 {
   const double seconds = sim::to_seconds(node.now);
@@ -138,11 +139,11 @@ ProcessFacts launcher_of(const NodeNow& node)
   return {.pid = node.launcher,
           .parent = 1,
           .session = node.launcher,
-          .carrier = getpid(),
+          .host_pid = getpid(),
           .program = "umwelt",
           .argv = {"umwelt"},
           .environment = {},
-          .folder = "/",
+          .directory = "/",
           .started_ticks = node.uptime_origin_ns / 10'000'000,
           .cpu_ticks = 0,
           .sockets = node.sockets,
@@ -156,14 +157,14 @@ unsigned NodeNow::running() const
   return static_cast<unsigned>(std::ranges::count(processes, false, &Process::ended));
 }
 
-NodeFiles::NodeFiles(const platform::Platform& platform, std::span<const std::string> hostnames, std::string folder)
-    : platform_(platform), hostnames_(hostnames), folder_(std::move(folder))
+NodeFiles::NodeFiles(const platform::Platform& platform, std::span<const std::string> hostnames, std::string directory)
+    : platform_(platform), hostnames_(hostnames), directory_(std::move(directory))
 {
 }
 
 std::string NodeFiles::session(std::uint32_t node)
 {
-  const std::string path = fmt::format("{}/session/{}", folder_, node);
+  const std::string path = fmt::format("{}/session/{}", directory_, node);
   if (fs::create_directories(path + "/shm"))
     fs::permissions(path + "/shm", fs::perms::all | fs::perms::sticky_bit); // as of every /dev/shm
   return path;
@@ -183,7 +184,7 @@ MachineFiles& NodeFiles::machine(std::uint32_t node)
     if (kind->is_of(wanted))
       return *kind;
   kinds_.push_back(
-      std::make_unique<MachineFiles>(fmt::format("{}/machine/{}", folder_, kinds_.size()), wanted, hosts_));
+      std::make_unique<MachineFiles>(fmt::format("{}/machine/{}", directory_, kinds_.size()), wanted, hosts_));
   return *kinds_.back();
 }
 
@@ -227,8 +228,8 @@ void NodeFiles::make(const NodeNow& now, std::string_view path)
     fs::create_directories(root / "sys/fs/cgroup");
 }
 
-// The NIC as a PCI device (119f is Bull's number, 1121 a BXI host channel adapter in the PCI ID database), with an interface for IP and
-// one of class bxi, of which hwloc reads `uuid`. `nid` is the node's in Portals.
+// The NIC as a PCI device (119f is Bull's number, 1121 a BXI host channel adapter in the PCI ID database), with an
+// interface for IP and one of class bxi, of which hwloc reads `uuid`. `nid` is the node's in Portals.
 void NodeFiles::make_devices(const NodeNow& now)
 {
   const fs::path root = now.session + "/files/sys";
@@ -257,7 +258,7 @@ void NodeFiles::make_devices(const NodeNow& now)
   machine(now.node).make("/sys/devices/system/node");
   for (const auto& [name, of_node] : {std::pair{"local_cpus", "cpumap"}, {"local_cpulist", "cpulist"}})
     write_file(nic / name,
-               read_file(fmt::format("{}/sys/devices/system/node/node0/{}", machine(now.node).folder(), of_node)));
+               read_file(fmt::format("{}/sys/devices/system/node/node0/{}", machine(now.node).directory(), of_node)));
   write_file(nic / "uevent",
              fmt::format("PCI_CLASS=28000\nPCI_ID=119F:1121\nPCI_SUBSYS_ID=119F:1121\nPCI_SLOT_NAME={}\n", nic_slot));
   link(nic / "subsystem", "../../../bus/pci");
@@ -277,7 +278,7 @@ void NodeFiles::make_devices(const NodeNow& now)
   fs::create_directories(root / "devices/system/node");
 }
 
-// --- processes --------------------------------------------------------------------------------------------------------
+// --- processes -------------------------------------------------------------------------------------------------------
 
 // The names alone: what is behind them is made when it is named, or is the machine's.
 void NodeFiles::list_processes(const NodeNow& now)
@@ -313,8 +314,7 @@ void NodeFiles::make_process(const NodeNow& now, int pid, std::string_view path)
   for (const NodeNow::Process& process : now.processes)
     if (process.pid == pid && !process.ended)
       make_process_files(now.session + "/files/proc", process.facts(), path);
-  const fs::path self =
-      fmt::format("{}/self/{}", now.session, pid); // where that process is led to by /proc/self
+  const fs::path self = fmt::format("{}/self/{}", now.session, pid); // where that process is led to by /proc/self
   if (!fs::is_symlink(self))
     link(self, fmt::format("../files/proc/{}", pid));
 }

@@ -23,7 +23,7 @@ struct NodeNow {
     std::function<ProcessFacts()> facts; // unless it has ended
   };
   std::uint32_t node;
-  std::string session; // its session folder
+  std::string session; // its session directory
   std::string host_name;
   unsigned cores;
   unsigned sockets;

@@ -32,9 +32,9 @@ std::string name_of(const ProcessFacts& facts)
 // proc_pid_stat(5); fields are counted from 1.
 std::string stat_line(const ProcessFacts& facts, const ProcessFacts::Thread& thread)
 {
-  const std::string carriers = read_file(fmt::format("/proc/{}/stat", facts.carrier));
-  const std::size_t name_end = carriers.rfind(')');
-  std::istringstream rest(name_end == std::string::npos ? "" : carriers.substr(name_end + 1));
+  const std::string host = read_file(fmt::format("/proc/{}/stat", facts.host_pid));
+  const std::size_t name_end = host.rfind(')');
+  std::istringstream rest(name_end == std::string::npos ? "" : host.substr(name_end + 1));
   std::vector<std::string> fields{std::to_string(thread.tid), "(" + name_of(facts) + ")"};
   for (std::string field; rest >> field;)
     fields.push_back(field);
@@ -74,7 +74,7 @@ std::string status_text(const ProcessFacts& facts, const ProcessFacts::Thread& t
       {"Mems_allowed", mask_words(Mask(facts.sockets, true))},
       {"Mems_allowed_list", mask_ranges(Mask(facts.sockets, true))},
   };
-  std::istringstream lines(read_file(fmt::format("/proc/{}/status", facts.carrier)));
+  std::istringstream lines(read_file(fmt::format("/proc/{}/status", facts.host_pid)));
   std::string text;
   for (std::string line; std::getline(lines, line);) {
     const auto found = own.find(line.substr(0, line.find(':')));
@@ -110,7 +110,7 @@ bool make_file(const fs::path& own, const ProcessFacts& facts, std::string_view 
   else if (name == "status")
     replace_file(own / name, status_text(facts, facts.threads.front()));
   else if (name == "statm")
-    replace_file(own / name, read_file(fmt::format("/proc/{}/statm", facts.carrier)));
+    replace_file(own / name, read_file(fmt::format("/proc/{}/statm", facts.host_pid)));
   else if (name == "comm")
     replace_file(own / name, name_of(facts) + "\n");
   else if (name == "environ")
@@ -124,7 +124,7 @@ bool make_file(const fs::path& own, const ProcessFacts& facts, std::string_view 
   return true;
 }
 
-// Their folders, and what is in those of which `named` is true.
+// Their directories, and what is in those of which `named` is true.
 template <class Named> void make_threads(const fs::path& task, const ProcessFacts& facts, const Named& named)
 {
   std::set<std::string> tids;
@@ -149,7 +149,7 @@ void make_all(const fs::path& own, const ProcessFacts& facts)
   make_threads(own / "task", facts, [](const std::string&) { return true; });
   for (const char* name : {"stat", "status", "statm"})
     make_file(own, facts, name);
-  replace_link(own / "cwd", facts.folder);
+  replace_link(own / "cwd", facts.directory);
   if (fs::is_symlink(own / "maps")) // the machine's: all has been made before
     return;
   for (const char* name : {"comm", "environ", "cgroup", "cmdline"})
@@ -158,7 +158,7 @@ void make_all(const fs::path& own, const ProcessFacts& facts)
     fs::create_symlink(facts.program, own / "exe");
   std::error_code ignored;
   for (const auto& entry :
-       fs::directory_iterator(fmt::format("/proc/{}", facts.carrier), ignored)) { // the rest: fd, maps ...
+       fs::directory_iterator(fmt::format("/proc/{}", facts.host_pid), ignored)) { // the rest: fd, maps ...
     const fs::path link = own / entry.path().filename();
     if (!fs::exists(fs::symlink_status(link)) && link.filename() != "exe")
       fs::create_symlink(entry.path(), link, ignored);
@@ -169,18 +169,18 @@ void make_all(const fs::path& own, const ProcessFacts& facts)
 
 int process_of(std::string_view path)
 {
-  constexpr std::string_view folder = "/proc/";
+  constexpr std::string_view directory = "/proc/";
   int pid = 0;
-  if (!path.starts_with(folder))
+  if (!path.starts_with(directory))
     return 0;
   const char* end = path.data() + path.size();
-  const auto [rest, error] = std::from_chars(path.data() + folder.size(), end, pid);
+  const auto [rest, error] = std::from_chars(path.data() + directory.size(), end, pid);
   return error == std::errc() && (rest == end || *rest == '/') ? pid : 0;
 }
 
-void make_process_files(const std::string& folder, const ProcessFacts& facts, std::string_view path)
+void make_process_files(const std::string& directory, const ProcessFacts& facts, std::string_view path)
 {
-  const fs::path own = fs::path(folder) / std::to_string(facts.pid);
+  const fs::path own = fs::path(directory) / std::to_string(facts.pid);
   const std::size_t behind_pid = path.find('/', std::string_view("/proc/").size());
   const std::string_view rest = behind_pid == std::string_view::npos ? "" : path.substr(behind_pid + 1);
   if (rest == "task" || rest.starts_with("task/"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Folders of processes below /proc: what they are in the simulated world, and for the rest what the process that carries them is in this
-// one.
+// Directories of processes below /proc: what they are on the simulated machine, and for the rest what the process that
+// carries them is in this one.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct ProcessFacts {
   int pid;
   int parent;
   int session;
-  pid_t carrier; // in this world
+  pid_t host_pid; // on this machine
   std::string program;
   std::vector<std::string> argv;
   std::vector<std::string> environment;
-  std::string folder;          // working directory
+  std::string directory;       // working directory
   std::int64_t started_ticks;  // after the node
   std::int64_t cpu_ticks;      // it has computed
   unsigned sockets;            // of the node
@@ -41,8 +41,9 @@ struct ProcessFacts {
 // The process that `path` is about, "/proc/1000" or below; 0: none.
 int process_of(std::string_view path);
 
-// Makes what `path`, "/proc/1000/status", names of the process in `folder`, or brings it up to date: one file, the folders of its threads, or
-// with the folder of the process, and what the machine's process has to show, all of it. Throws std::exception.
-void make_process_files(const std::string& folder, const ProcessFacts& facts, std::string_view path);
+// Makes what `path`, "/proc/1000/status", names of the process in `directory`, or brings it up to date: one file, the
+// directories of its threads, or with the directory of the process, and what the machine's process has to show, all of
+// it. Throws std::exception.
+void make_process_files(const std::string& directory, const ProcessFacts& facts, std::string_view path);
 
 } // namespace umwelt::procfs

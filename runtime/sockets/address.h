@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Addresses of the simulated nodes: node n has 10.0.0.1 + n in 10.0.0.0/8, fd62:7869::a00:1 + n in fd62:7869::/64 and fe80::a00:1 + n;
-// every node calls itself 127.0.0.1 and ::1, too.
+// Addresses of the simulated nodes: node n has 10.0.0.1 + n in 10.0.0.0/8, fd62:7869::a00:1 + n in fd62:7869::/64 and
+// fe80::a00:1 + n; every node calls itself 127.0.0.1 and ::1, too.
 #pragma once
 
 #include <compare>

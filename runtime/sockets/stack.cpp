@@ -134,7 +134,7 @@ void Stack::erase(Id id)
   sockets_.erase(id);
 }
 
-// --- calls -----------------------------------------------------------------------------------------------------------------------
+// --- calls -----------------------------------------------------------------------------------------------------------
 
 Stack::Id Stack::create(std::uint32_t rank, NodeIndex node, Type type, Family family, int fd)
 {
@@ -472,7 +472,7 @@ std::optional<Address> Stack::peer_address(Id id) const
   return connected ? socket->peer_address : std::nullopt;
 }
 
-// --- sending -----------------------------------------------------------------------------------------------------------------------
+// --- sending ---------------------------------------------------------------------------------------------------------
 
 std::unique_ptr<Stack::Segment> Stack::segment_from(const Socket& socket, Address destination) const
 {
@@ -578,7 +578,7 @@ void Stack::pump_datagrams(Socket& socket)
   }
 }
 
-// --- arriving ------------------------------------------------------------------------------------------------------------------------
+// --- arriving --------------------------------------------------------------------------------------------------------
 
 void Stack::source_read(net::Transfer& transfer)
 {

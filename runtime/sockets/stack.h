@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// TCP and UDP between simulated hosts: what sockets do. When their segments arrive is the network model's (IP over BXI: a segment is a
-// put of the NIC).
+// TCP and UDP between simulated hosts: what sockets do. When their segments arrive is the network model's (IP over BXI:
+// a segment is a put of the NIC).
 //
-// A rank's socket is one end of a pair of real, non-blocking AF_UNIX sockets, so that poll, epoll, dup, fork and FIONREAD mean what they
-// always do; the stack has the other end. What the rank writes lies in the pair until the window lets it leave; what arrives is put into
-// the pair, and waits here while that is full. Streams use SOCK_STREAM pairs; datagrams SOCK_DGRAM pairs, each headed by the address it
-// comes from or goes to (struct umw_datagram_head). A socket that connects is not writable because the shim has filled its buffer; a listening
-// one is readable while connections wait, because a byte for each lies in the pair.
+// A rank's socket is one end of a pair of real, non-blocking AF_UNIX sockets, so that poll, epoll, dup, fork and
+// FIONREAD mean what they always do; the stack has the other end. What the rank writes lies in the pair until the
+// window lets it leave; what arrives is put into the pair, and waits here while that is full. Streams use SOCK_STREAM
+// pairs; datagrams SOCK_DGRAM pairs, each headed by the address it comes from or goes to (struct umw_datagram_head). A
+// socket that connects is not writable because the shim has filled its buffer; a listening one is readable while
+// connections wait, because a byte for each lies in the pair.
 //
-// Deliberately simple: no slow start, no congestion window (the fabric loses nothing), a fixed window, acknowledgements that take no time.
+// Deliberately simple: no slow start, no congestion window (the fabric loses nothing), a fixed window, acknowledgements
+// that take no time.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +22,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/base/timeline.h"
 #include "net_models/core/model.h"
+#include "runtime/base/timeline.h"
 #include "runtime/sockets/address.h"
 
 namespace umwelt::sockets
@@ -40,9 +42,10 @@ public:
   virtual void socket_changed(std::uint32_t rank) = 0;
   // How many of the rank's sockets have data for which there is no room yet has changed by `by`.
   virtual void backlog_changed(std::uint32_t rank, int by) = 0;
-  // Somebody tried to reach an address outside of the simulated world; the text says who and what instead.
+  // Somebody tried to reach an address outside of the simulated machine; the text says who and what instead.
   virtual void outside_refused(std::uint32_t rank, IpAddress host) = 0;
-  // For statistics: a segment of a stream or a datagram with `bytes` of payload has been sent, has reached the rank's socket.
+  // For statistics: a segment of a stream or a datagram with `bytes` of payload has been sent, has reached the rank's
+  // socket.
   virtual void sent(std::uint32_t rank, std::size_t bytes) = 0;
   virtual void received(std::uint32_t rank, std::size_t bytes) = 0;
 
@@ -68,8 +71,8 @@ public:
   int set_reuse(Id id, bool reuse);
   int set_only_v6(Id id, bool only);
   int listen(Id id, int backlog);
-  // -EINPROGRESS: under way. `filled`: bytes that lie in the pair for it to be not writable. -ESTALE: it has failed to connect before, which
-  // has ended its pair; it needs a new one.
+  // -EINPROGRESS: under way. `filled`: bytes that lie in the pair for it to be not writable. -ESTALE: it has failed to
+  // connect before, which has ended its pair; it needs a new one.
   int connect(Id id, Address address, std::size_t filled);
   int renew(Id id, int fd);
   // Of datagrams: they come from anybody again.

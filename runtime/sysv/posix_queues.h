@@ -36,7 +36,8 @@ public:
     Shape shape;
     std::int64_t messages;
   };
-  // `tell`: the process is told of a message of `sender`. `ready`: its descriptor has become, or is no longer, readable.
+  // `tell`: the process is told of a message of `sender`. `ready`: its descriptor has become, or is no longer,
+  // readable.
   PosixQueues(std::function<void(int pid, const Notice&, int sender)> tell,
               std::function<void(int pid, int fd, bool readable)> ready);
   ~PosixQueues();

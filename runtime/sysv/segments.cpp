@@ -19,7 +19,7 @@ constexpr std::size_t most_segments = 4096; // SHMMNI
 // Also preload/memory/sysv.c.
 std::string Segments::path(int id) const
 {
-  return fmt::format("{}/{}", folder_, id);
+  return fmt::format("{}/{}", directory_, id);
 }
 
 int Segments::get(key_t key, std::uint64_t size, int flags, int pid, std::int64_t now)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// shmget(2) and its kin on one node. A segment is a file in the node's folder, which ranks map; what the kernel keeps besides is here.
+// shmget(2) and its kin on one node. A segment is a file in the node's directory, which ranks map; what the kernel
+// keeps besides is here.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,11 @@ namespace umwelt::sysv
 class Segments
 {
 public:
-  // Files come into `folder`, which exists.
-  explicit Segments(std::string folder) : folder_(std::move(folder)) {}
+  // Files come into `directory`, which exists.
+  explicit Segments(std::string directory) : directory_(std::move(directory)) {}
 
-  // Results are those of the system calls, a negative errno on failure; `now`: seconds since the epoch, `pid`: who calls.
+  // Results are those of the system calls, a negative errno on failure; `now`: seconds since the epoch, `pid`: who
+  // calls.
   int get(key_t key, std::uint64_t size, int flags, int pid, std::int64_t now);
   std::int64_t attach(int id, int flags, int pid, std::int64_t now); // bytes
   int detach(int id, int pid, std::int64_t now);
@@ -37,7 +39,7 @@ private:
   [[nodiscard]] std::string path(int id) const;
   void end_if_unused(int id);
 
-  std::string folder_;
+  std::string directory_;
   Table<Segment> table_;
 };
 

@@ -43,8 +43,8 @@ inline void change(ipc_perm& permissions, const ipc_perm& wanted)
 template <class Object> class Table
 {
 public:
-  // The number of the object with that key; a negative errno. `fits(object)`: an errno if the one that is there will not do;
-  // `make(permissions)`: a new one, or null and errno.
+  // The number of the object with that key; a negative errno. `fits(object)`: an errno if the one that is there will
+  // not do; `make(permissions)`: a new one, or null and errno.
   template <class Fits, class Make> int get(key_t key, int flags, std::size_t most, Fits fits, Make make)
   {
     const auto known = key == IPC_PRIVATE ? ids_.end() : ids_.find(key);

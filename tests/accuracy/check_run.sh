@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# check_run.sh UMWELT: `run` on measurements made here: of S4BXI it says how far they are off, of Umwelt that it is exact.
+# check_run.sh UMWELT: `run` on measurements made here: of S4BXI it says how far they are off, of Umwelt that it is
+# exact.
 set -euo pipefail
 umwelt=$1
 work=$(mktemp -d)

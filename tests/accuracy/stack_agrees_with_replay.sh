@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# stack_agrees_with_replay.sh UMWELT MODE: ptlbench through the loader, the gate, the Portals engine and the model takes as long
-# as the replay of the mode on the model alone: `umwelt calibrate --no-fit` takes ptlbench's output for measurements.
+# stack_agrees_with_replay.sh UMWELT MODE: ptlbench through the loader, the gate, the Portals engine and the model
+# takes as long as the replay of the mode on the model alone: `umwelt calibrate --no-fit` takes ptlbench's output for
+# measurements.
 set -euo pipefail
 umwelt=$1 mode=$2
 work=$(mktemp -d)

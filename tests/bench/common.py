@@ -28,7 +28,7 @@ def machine_text(facts):
 
 
 def job_processes(mark):
-    """Folders in /proc of all processes with MARK=mark in their environment."""
+    """Directories in /proc of all processes with MARK=mark in their environment."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for entry in pathlib.Path("/proc").iterdir():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // CPU time of a simulated MPI message: the stock Open MPI's ping-pong between two nodes, all of it (Open MPI, crossing,
-// Portals engine, NIC model). Each iteration runs the program twice, with many rounds and with few, so that start-up cancels.
+// Portals engine, NIC model). Each iteration runs the program twice, with many rounds and with few, so that start-up
+// cancels.
 //   bench_pingpong
 #include <string>
 

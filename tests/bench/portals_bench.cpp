@@ -28,7 +28,7 @@ public:
   bool empty_poll(Process&) override { return false; }
   void productive_poll(Process&) override {}
   void spend(Process&, sim::SimTime) override {}
-  [[nodiscard]] sim::SimTime date(const Process&) const override { return timeline_.now(); }
+  [[nodiscard]] sim::SimTime now(const Process&) const override { return timeline_.now(); }
 
 private:
   sim::Timeline& timeline_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CPU time of a Portals request through everything: ptlbench, an ordinary program, on two nodes with --cpu none; both ends, the
-// crossings, the Portals engine, the bxi model, all events and the acknowledgement or reply. Each iteration runs the program twice,
-// with many requests and with few, so that start-up cancels.
+// CPU time of a Portals request through everything: ptlbench, an ordinary program, on two nodes with --cpu none; both
+// ends, the crossings, the Portals engine, the bxi model, all events and the acknowledgement or reply. Each iteration
+// runs the program twice, with many requests and with few, so that start-up cancels.
 //   bench_requests
 #include <cstring>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whole runs of a program as a benchmark: CPU time of two of them, with many steps and with few, so that start-up cancels.
+// Whole runs of a program as a benchmark: CPU time of two of them, with many steps and with few, so that start-up
+// cancels.
 #pragma once
 
 #include <cstdlib>
@@ -30,8 +31,8 @@ inline double run_cpu_seconds(const std::string& options)
   return children_cpu_seconds() - before;
 }
 
-// One iteration is the difference between the runs with `many` and with `few` steps; options_for(steps) gives their options.
-// Counter `name`: microseconds per unit, of which a step has `units`.
+// One iteration is the difference between the runs with `many` and with `few` steps; options_for(steps) gives their
+// options. Counter `name`: microseconds per unit, of which a step has `units`.
 template <class OptionsFor>
 void time_steps(benchmark::State& state, const char* name, long few, long many, double units,
                 const OptionsFor& options_for)

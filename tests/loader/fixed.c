@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A program that is not position-independent: what it does in its constructor would end a process where it lies elsewhere. */
+ * A program that is not position-independent: what it does in its constructor would end a process where it lies
+ * elsewhere. */
 static int number = 1;
 static int* volatile pointer = &number;
 

@@ -12,7 +12,7 @@
 #include "loader/elf_file.h"
 #include "loader/image.h"
 #include "loader/linker.h"
-#include "loader/private_folder.h"
+#include "loader/private_directory.h"
 #include "loader/program.h"
 
 namespace umwelt::loader
@@ -28,19 +28,19 @@ protected:
   LoaderTest()
   {
     char name[] = "/tmp/umwelt-test-XXXXXX";
-    folder = mkdtemp(name);
+    directory = mkdtemp(name);
   }
-  ~LoaderTest() override { fs::remove_all(folder); }
+  ~LoaderTest() override { fs::remove_all(directory); }
   std::string write(const std::string& name, const std::string& content) const
   {
-    const fs::path path = folder / name;
+    const fs::path path = directory / name;
     std::ofstream(path) << content;
     chmod(path.c_str(), 0755);
     return path;
   }
   [[nodiscard]] static std::vector<std::string> environment() { return {"PATH=/usr/bin:/bin", "HOME=/"}; }
 
-  fs::path folder;
+  fs::path directory;
   const std::string self = fs::read_symlink("/proc/self/exe");
 };
 
@@ -85,7 +85,7 @@ TEST_F(LoaderTest, SaysWhereAProgramMustLie)
   EXPECT_FALSE(find_program({self}, environment(), "/").fixed_address());
 }
 
-// --- a dynamic linker of one's own -------------------------------------------------------------------------------------
+// --- a dynamic linker of one's own -----------------------------------------------------------------------------------
 
 class LinkerTest : public LoaderTest
 {
@@ -196,7 +196,8 @@ TEST_F(LinkerTest, OneProgramThatIsNotPositionIndependentFitsInAProcess)
   EXPECT_EXIT(
       load_two(), testing::ExitedWithCode(0),
       "^a program that is not position-independent \\(ET_EXEC\\): expected to lie at 0x[0-9a-f]+ to 0x[0-9a-f]+, got "
-      "that place taken\\. A process has room for one of them; umwelt gives such ranks a process \\(cell\\) each$");
+      "that place taken\\. A process has room for one of them; umwelt gives such ranks a worker process "
+      "each$");
 }
 
 // --- finding programs ------------------------------------------------------------------------------------------------
@@ -238,17 +239,17 @@ TEST_F(LoaderTest, SaysWhichKindOfRefusalItIs)
 
 TEST_F(LoaderTest, ScriptsOfScriptsEndSomewhere)
 {
-  const std::string path = folder / "loop";
+  const std::string path = directory / "loop";
   write("loop", "#!" + path + "\n");
   EXPECT_THROW(find_program({path}, environment(), "/"), Refusal);
 }
 
-TEST_F(LoaderTest, ThePrivateFolderIsPrivateAndGoes)
+TEST_F(LoaderTest, ThePrivateDirectoryIsPrivateAndGoes)
 {
-  setenv("TMPDIR", folder.c_str(), 1);
+  setenv("TMPDIR", directory.c_str(), 1);
   std::string path;
   {
-    PrivateFolder made(false);
+    PrivateDirectory made(false);
     path = made.path();
     struct stat status {
     };
@@ -260,13 +261,13 @@ TEST_F(LoaderTest, ThePrivateFolderIsPrivateAndGoes)
   unsetenv("TMPDIR");
 }
 
-TEST_F(LoaderTest, AnOldFolderOfADeadRunIsSweptUp)
+TEST_F(LoaderTest, AnOldDirectoryOfADeadRunIsSweptUp)
 {
-  setenv("TMPDIR", folder.c_str(), 1);
-  const fs::path old = folder / ("umwelt-" + std::to_string(getuid()) + "-abandoned");
+  setenv("TMPDIR", directory.c_str(), 1);
+  const fs::path old = directory / ("umwelt-" + std::to_string(getuid()) + "-abandoned");
   fs::create_directory(old);
   fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(1));
-  const PrivateFolder made(false);
+  const PrivateDirectory made(false);
   EXPECT_FALSE(fs::exists(old));
   unsetenv("TMPDIR");
 }

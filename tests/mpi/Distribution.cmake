@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What else the distribution has: MPICH (ch4:ucx, over the nodes' TCP and shared memory) and Python's mpi4py; and Open MPI over TCP. On four nodes of
+# What else the distribution has: MPICH (ch4:ucx, over the nodes' TCP and shared memory) and Python's mpi4py; and Open
+# MPI over TCP. On four nodes of
 # four ranks, compared with native runs of Open MPI.
 find_program(UMWELT_MPICC_MPICH mpicc.mpich REQUIRED)
 mark_as_advanced(UMWELT_MPICC_MPICH)
@@ -14,7 +15,8 @@ endfunction()
 
 set(source_of_icoll_data coll_data)
 set(source_of_icoll_reduce coll_reduce)
-foreach(name IN ITEMS p2p_sendrecv p2p_incast coll_data coll_reduce coll_userop icoll_data icoll_reduce rma_fence rma_lock rma_pscw
+foreach(name IN ITEMS p2p_sendrecv p2p_incast coll_data coll_reduce coll_userop icoll_data icoll_reduce rma_fence
+  rma_lock rma_pscw
         rma_atomics rma_windows rma_requests)
   set(source ${name})
   set(flags "")
@@ -24,9 +26,10 @@ foreach(name IN ITEMS p2p_sendrecv p2p_incast coll_data coll_reduce coll_userop 
   endif()
   mpich_program(${name} ${source}.c ${flags})
   mpi_test(${name} NP 16 WAYS tcp_nodes)
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/results/${name}-16)
+  set(directory ${CMAKE_CURRENT_BINARY_DIR}/results/${name}-16)
   add_test(NAME mpi.${name}-16.mpich
-    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated ${folder} $<TARGET_FILE:umwelt> 16 ${mpi_options_mpich}
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated ${directory} $<TARGET_FILE:umwelt> 16
+      ${mpi_options_mpich}
             -- ${mpi_programs}/mpich_${name})
   set_tests_properties(mpi.${name}-16.mpich PROPERTIES LABELS "mpi;mpich" FIXTURES_REQUIRED mpi.${name}-16 TIMEOUT 120)
 endforeach()
@@ -37,7 +40,8 @@ foreach(name IN ITEMS p2p_sendrecv coll_data rma_fence)
       set(program ${mpi_programs}/mpich_${name})
     endif()
     add_test(NAME mpi.determinism-${name}-16.${way}
-      COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh $<TARGET_FILE:umwelt> 16 ${mpi_options_${way}} -- ${program})
+      COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh $<TARGET_FILE:umwelt> 16 ${mpi_options_${way}}
+        -- ${program})
     set_tests_properties(mpi.determinism-${name}-16.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 180)
   endforeach()
 endforeach()
@@ -45,12 +49,15 @@ endforeach()
 set(python /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/python_mpi4py.py)
 add_test(NAME mpi.python_mpi4py-4.native COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh native
   ${CMAKE_CURRENT_BINARY_DIR}/results/python_mpi4py-4 4 ${python})
-set_tests_properties(mpi.python_mpi4py-4.native PROPERTIES LABELS "mpi;native" FIXTURES_SETUP mpi.python_mpi4py-4 PROCESSORS 2 TIMEOUT 90)
+set_tests_properties(mpi.python_mpi4py-4.native PROPERTIES LABELS "mpi;native" FIXTURES_SETUP mpi.python_mpi4py-4
+  PROCESSORS 2 TIMEOUT 90)
 foreach(way IN ITEMS ob1 tcp)
   add_test(NAME mpi.python_mpi4py-4.${way} COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated
     ${CMAKE_CURRENT_BINARY_DIR}/results/python_mpi4py-4 $<TARGET_FILE:umwelt> 4 ${mpi_options_${way}} -- ${python})
-  set_tests_properties(mpi.python_mpi4py-4.${way} PROPERTIES LABELS "mpi;${way}" FIXTURES_REQUIRED mpi.python_mpi4py-4 TIMEOUT 120)
-  add_test(NAME mpi.determinism-python_mpi4py.${way} COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh $<TARGET_FILE:umwelt> 4
+  set_tests_properties(mpi.python_mpi4py-4.${way} PROPERTIES LABELS "mpi;${way}" FIXTURES_REQUIRED mpi.python_mpi4py-4
+    TIMEOUT 120)
+  add_test(NAME mpi.determinism-python_mpi4py.${way} COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh
+    $<TARGET_FILE:umwelt> 4
     ${mpi_options_${way}} -- ${python})
   set_tests_properties(mpi.determinism-python_mpi4py.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 180)
 endforeach()

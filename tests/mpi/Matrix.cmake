@@ -4,12 +4,14 @@
 set(mpi_ways ob1 cm)
 set(mpi_options_ob1 "") # the default of umwelt run
 set(mpi_options_cm --mca pml cm --mca mtl portals4)
-# With collectives offloaded to the NIC as triggered operations. Open MPI 4.1.4's coll portals4 reduces MPI_LONG as bytes and
-# Fortran's MPI_INTEGER as 64 bits wide, and broadcasts scattered data from a buffer of random size: only for programs that do
+# With collectives offloaded to the NIC as triggered operations. Open MPI 4.1.4's coll portals4 reduces MPI_LONG as
+# bytes and
+# Fortran's MPI_INTEGER as 64 bits wide, and broadcasts scattered data from a buffer of random size: only for programs
+# that do
 # none of this.
 set(mpi_options_triggered ${mpi_options_cm} --mca coll ^sm --mca coll_portals4_priority 100)
 # As ob1, with the ranks in processes of their own.
-set(mpi_options_cells --ranks-per-cell 2)
+set(mpi_options_workers --ranks-per-worker 2)
 # Over the simulated network's TCP, two ranks to a node.
 set(mpi_options_tcp -N 2 --mca pml ob1 --mca btl tcp,self)
 # As ob1, two ranks to a node: they talk through its memory (btl vader), with others through the network.
@@ -17,14 +19,15 @@ set(mpi_options_node -N 2)
 
 # mpi_test(<name> NP <n>... [PROGRAM <program>] [ARGUMENTS ...] [INPUT <file>] [ENVIRONMENT A=B...] [WAYS <way>...]
 #          [OPTIONS ...])
-# OPTIONS go to umwelt run alone. WAYS: ob1, cm, cells, tcp and node unless given. ARGUMENTS may hold ":" and what mpirun and umwelt run understand after it.
+# OPTIONS go to umwelt run alone. WAYS: ob1, cm, worker processes, tcp and node unless given. ARGUMENTS may hold ":" and
+# what mpirun and umwelt run understand after it.
 function(mpi_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM;INPUT" "NP;ARGUMENTS;ENVIRONMENT;WAYS;OPTIONS")
   if(NOT arg_PROGRAM)
     set(arg_PROGRAM ${name})
   endif()
   if(NOT arg_WAYS)
-    set(arg_WAYS ${mpi_ways} cells tcp node)
+    set(arg_WAYS ${mpi_ways} workers tcp node)
   endif()
   set(environment ${arg_ENVIRONMENT})
   if(arg_INPUT)
@@ -33,14 +36,14 @@ function(mpi_test name)
   set(command ${mpi_programs}/${arg_PROGRAM} ${arg_ARGUMENTS})
   foreach(np IN LISTS arg_NP)
     set(test mpi.${name}-${np})
-    set(folder ${CMAKE_CURRENT_BINARY_DIR}/results/${name}-${np})
+    set(directory ${CMAKE_CURRENT_BINARY_DIR}/results/${name}-${np})
     add_test(NAME ${test}.native
-      COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh native ${folder} ${np} ${command})
+      COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh native ${directory} ${np} ${command})
     set_tests_properties(${test}.native PROPERTIES
       LABELS "mpi;native" FIXTURES_SETUP ${test} PROCESSORS 2 TIMEOUT 90 ENVIRONMENT "${environment}")
     foreach(way IN LISTS arg_WAYS)
       add_test(NAME ${test}.${way}
-        COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated ${folder} $<TARGET_FILE:umwelt> ${np}
+        COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated ${directory} $<TARGET_FILE:umwelt> ${np}
                 ${mpi_options_${way}} ${arg_OPTIONS} -- ${command})
       set_tests_properties(${test}.${way} PROPERTIES
         LABELS "mpi;${way}" FIXTURES_REQUIRED ${test} TIMEOUT 90 ENVIRONMENT "${environment}")
@@ -48,7 +51,8 @@ function(mpi_test name)
   endforeach()
 endfunction()
 
-# mpi_case(<name> <np>...): the usual case, a program of its own in <name>.c that needs nothing, on each number of ranks.
+# mpi_case(<name> <np>...): the usual case, a program of its own in <name>.c that needs nothing, on each number of
+# ranks.
 function(mpi_case name)
   mpi_program(${name} ${name}.c)
   mpi_test(${name} NP ${ARGN})

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# How the programs are built. CMake's own MPI support is not used: what runs here is what a user gets from the wrapper, a PIE
+# How the programs are built. CMake's own MPI support is not used: what runs here is what a user gets from the wrapper,
+# a PIE
 # without any flag of this project.
 set(mpi_programs ${CMAKE_CURRENT_BINARY_DIR}/bin)
 file(MAKE_DIRECTORY ${mpi_programs})
 add_custom_target(umwelt_mpi_programs ALL)
 
-# Warnings that Open MPI's own headers cause: empty arrays as special arguments, casts in the C++ bindings, unused constants.
+# Warnings that Open MPI's own headers cause: empty arrays as special arguments, casts in the C++ bindings, unused
+# constants.
 set(mpi_warnings_c -Wall -Wextra -Wshadow -Wno-stringop-overread -Wno-stringop-overflow)
 set(mpi_warnings_cpp -Wall -Wextra -Wno-cast-function-type)
 set(mpi_warnings_f90 -Wall -Wextra -Wno-compare-reals -Wno-unused-parameter)
@@ -20,7 +22,8 @@ set(mpi_compiler_cpp ${UMWELT_MPICXX})
 set(mpi_compiler_f90 ${UMWELT_MPIFORT})
 set(mpi_compiler_f ${UMWELT_MPIFORT})
 
-# mpi_program(<name> <source> [DEPENDS <library>...] [FLAGS <flag>...]): bin/<name>. <library> is another output of this folder.
+# mpi_program(<name> <source> [DEPENDS <library>...] [FLAGS <flag>...]): bin/<name>. <library> is another output of this
+# directory.
 function(mpi_program name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "DEPENDS;FLAGS")
   cmake_path(GET source EXTENSION LAST_ONLY language)
@@ -38,7 +41,8 @@ function(mpi_program name source)
     set(depfile "")
   endif()
   add_custom_command(OUTPUT ${output}
-    COMMAND ${mpi_compiler_${language}} -O2 -g ${mpi_warnings_${language}} ${dependencies} -o ${output} ${input} ${arg_DEPENDS}
+    COMMAND ${mpi_compiler_${language}} -O2 -g ${mpi_warnings_${language}} ${dependencies} -o ${output} ${input}
+      ${arg_DEPENDS}
             ${arg_FLAGS}
     DEPENDS ${input} ${arg_DEPENDS} ${depfile}
     COMMENT "Building MPI program ${name}" VERBATIM COMMAND_EXPAND_LISTS)

@@ -65,11 +65,13 @@ mpi_case(rma_types 2)
 # Memory that ranks of a node share: natively on one node of 8, simulated on 2 of 4 and on one
 mpi_program(pingpong ../bench/pingpong.c)
 mpi_program(win_shared win_shared.c)
-mpi_test(win_shared NP 8 WAYS ob1 cells OPTIONS -N 4)
-mpi_test(win_shared_together PROGRAM win_shared NP 4 WAYS ob1 cells OPTIONS -N 4)
+mpi_test(win_shared NP 8 WAYS ob1 workers OPTIONS -N 4)
+mpi_test(win_shared_together PROGRAM win_shared NP 4 WAYS ob1 workers OPTIONS -N 4)
 add_test(NAME mpi.win_shared_apart COMMAND umwelt run -q --cpu none -np 4 -N 2 ${mpi_programs}/win_shared apart)
-set_tests_properties(mpi.win_shared_apart PROPERTIES LABELS "mpi;node" TIMEOUT 60 PASS_REGULAR_EXPRESSION "3 checks passed, 0 failed")
-add_test(NAME mpi.node_messages COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/node_messages.sh $<TARGET_FILE:umwelt>
+set_tests_properties(mpi.win_shared_apart PROPERTIES LABELS "mpi;node" TIMEOUT 60 PASS_REGULAR_EXPRESSION
+  "3 checks passed, 0 failed")
+add_test(NAME mpi.node_messages COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/node_messages.sh
+  $<TARGET_FILE:umwelt>
   ${mpi_programs}/pingpong ${mpi_programs}/coll_overlap)
 set_tests_properties(mpi.node_messages PROPERTIES LABELS "mpi;node" TIMEOUT 200)
 
@@ -82,7 +84,7 @@ mpi_test(errors_long PROGRAM errors NP 4 ARGUMENTS 100000 WAYS ob1)
 mpi_case(io_basic 4)
 mpi_case(io_shared 4)
 # By locks of a file, whichever the library would have chosen
-mpi_test(io_shared_locked PROGRAM io_shared NP 4 WAYS ob1 cells node OPTIONS --mca sharedfp lockedfile)
+mpi_test(io_shared_locked PROGRAM io_shared NP 4 WAYS ob1 workers node OPTIONS --mca sharedfp lockedfile)
 mpi_case(io_nonblocking 4)
 
 # Ranks that start others, or find each other
@@ -90,28 +92,31 @@ mpi_program(spawn_exchange spawn_exchange.c)
 set(spawns ENVIRONMENT UMWELT_TEST_SPAWNS=yes)
 mpi_test(spawn_exchange NP 1 3 ${spawns})
 mpi_program(spawn_multiple spawn_multiple.c)
-mpi_test(spawn_multiple NP 2 WAYS ob1 cells ${spawns})
+mpi_test(spawn_multiple NP 2 WAYS ob1 workers ${spawns})
 mpi_program(spawn_threads spawn_threads.c)
 foreach(who IN ITEMS parent child)
-  mpi_test(spawn_threads_${who} PROGRAM spawn_threads NP 2 ARGUMENTS ${who} WAYS ob1 cells ${spawns})
+  mpi_test(spawn_threads_${who} PROGRAM spawn_threads NP 2 ARGUMENTS ${who} WAYS ob1 workers ${spawns})
 endforeach()
-foreach(script IN ITEMS determinism "../cells/agree")
+foreach(script IN ITEMS determinism "../workers/agree")
   cmake_path(GET script FILENAME name)
   add_test(NAME mpi.${name}-spawn_exchange
-    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh $<TARGET_FILE:umwelt> 3 -- ${mpi_programs}/spawn_exchange)
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh $<TARGET_FILE:umwelt> 3 --
+      ${mpi_programs}/spawn_exchange)
   set_tests_properties(mpi.${name}-spawn_exchange PROPERTIES LABELS mpi TIMEOUT 200)
 endforeach()
 mpi_case(connect 2 5)
 mpi_program(spawn_refused spawn_refused.c)
 # natively with as many slots as a file of hosts has, without --oversubscribe
-set(spawn_refused_ways hosts universe cells)
+set(spawn_refused_ways hosts universe workers)
 set(spawn_refused_hosts --host a:2,b:1)
 set(spawn_refused_universe --universe 3)
-set(spawn_refused_cells --universe 3 --cells 1)
+set(spawn_refused_workers --universe 3 --workers 1)
 foreach(way IN LISTS spawn_refused_ways)
-  add_test(NAME mpi.spawn_refused.${way} COMMAND umwelt run --cpu none -np 1 ${spawn_refused_${way}} ${mpi_programs}/spawn_refused 3)
+  add_test(NAME mpi.spawn_refused.${way} COMMAND umwelt run --cpu none -np 1 ${spawn_refused_${way}}
+    ${mpi_programs}/spawn_refused 3)
   set_tests_properties(mpi.spawn_refused.${way} PROPERTIES LABELS mpi TIMEOUT 60
-    PASS_REGULAR_EXPRESSION "room for 3 ranks: expected as many free slots, got 2.*29 checks passed, 0 failed" FAIL_REGULAR_EXPRESSION "FAILED")
+    PASS_REGULAR_EXPRESSION "room for 3 ranks: expected as many free slots, got 2.*29 checks passed, 0 failed"
+      FAIL_REGULAR_EXPRESSION "FAILED")
 endforeach()
 
 # Threads
@@ -134,8 +139,9 @@ mpi_case(world_polling 3)
 mpi_program(world_floating world_floating.c FLAGS -lm)
 mpi_test(world_floating NP 4)
 mpi_program(world_counting world_counting.c)
-mpi_test(world_counting NP 2 WAYS ob1 cells node) # over TCP each look is a system call,
-mpi_test(world_counting_tests PROGRAM world_counting NP 2 ARGUMENTS test WAYS ob1 cm) # over cm MPI_Iprobe asks the NIC each time
+mpi_test(world_counting NP 2 WAYS ob1 workers node) # over TCP each look is a system call,
+mpi_test(world_counting_tests PROGRAM world_counting NP 2 ARGUMENTS test WAYS ob1 cm)
+  # over cm MPI_Iprobe asks the NIC each time
 # one node for both, as mpirun has it
 mpi_program(world_signals world_signals.c)
 mpi_test(world_signals NP 2 OPTIONS -N 2)
@@ -144,7 +150,7 @@ mpi_program(world_environment world_environment.c)
 mpi_test(world_environment NP 3 ARGUMENTS one "two words" "" "--np" "a=b" ENVIRONMENT UMWELT_TEST_GIVEN=passed)
 mpi_program(world_stdin world_stdin.c)
 mpi_test(world_stdin NP 2 INPUT input.txt)
-# A launcher that becomes the program, a shell, env; on nodes of their own, on shared ones and in cells
+# A launcher that becomes the program, a shell, env; on nodes of their own, on shared ones and in worker processes
 mpi_program(world_exec world_exec.c)
 mpi_test(world_exec NP 2 4)
 mpi_program(world_exec_after world_exec_after.c)
@@ -172,14 +178,14 @@ mpi_test(world_plugin NP 3 ARGUMENTS ${mpi_programs}/plugin_provider.so ${mpi_pr
 # Not position-independent
 mpi_program(fixed_sendrecv p2p_sendrecv.c FLAGS -fno-pie -no-pie -s)
 mpi_test(fixed_sendrecv NP 1)
-mpi_test(fixed_sendrecv_beside_the_runtime PROGRAM fixed_sendrecv NP 1 WAYS ob1 OPTIONS --cells 0)
+mpi_test(fixed_sendrecv_beside_the_runtime PROGRAM fixed_sendrecv NP 1 WAYS ob1 OPTIONS --workers 0)
 mpi_program(fixed_library world_library.c DEPENDS libumwelttest.so ${beside_the_program} -fno-pie -no-pie)
 mpi_test(fixed_library NP 1)
 # Programs that a namespace cannot host, alone and beside one that it can
 mpi_program(no_pie_sendrecv p2p_sendrecv.c FLAGS -no-pie -s)
-mpi_test(no_pie_sendrecv NP 5 WAYS cells)
+mpi_test(no_pie_sendrecv NP 5 WAYS workers)
 mpi_program(no_pie_mpmd world_mpmd.c FLAGS -no-pie -s)
-mpi_test(no_pie_mpmd NP 2 WAYS cells ARGUMENTS first : -np 3 ${mpi_programs}/world_mpmd second)
+mpi_test(no_pie_mpmd NP 2 WAYS workers ARGUMENTS first : -np 3 ${mpi_programs}/world_mpmd second)
 
 # C++
 mpi_program(world_constructors world_constructors.cpp DEPENDS libumwelttest.so ${beside_the_program})
@@ -217,27 +223,30 @@ endforeach()
 foreach(program_and_np IN ITEMS "coll_overlap;6" "win_shared;8")
   list(POP_FRONT program_and_np program np)
   add_test(NAME mpi.determinism-${program}.node
-    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh $<TARGET_FILE:umwelt> ${np} -N 4 -- ${mpi_programs}/${program})
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh $<TARGET_FILE:umwelt> ${np} -N 4 --
+      ${mpi_programs}/${program})
   set_tests_properties(mpi.determinism-${program}.node PROPERTIES LABELS "mpi;node" TIMEOUT 120)
 endforeach()
 foreach(program_and_np IN ITEMS "coll_overlap;6;3" "p2p_incast;8;2" "icoll_reduce;16;8")
   list(POP_FRONT program_and_np program np per_node)
-  set(test mpi.cells-${program}-${np}.node)
-  add_test(NAME ${test} COMMAND ${UMWELT_BASH} ${PROJECT_SOURCE_DIR}/tests/cells/agree.sh $<TARGET_FILE:umwelt> ${np}
+  set(test mpi.workers-${program}-${np}.node)
+  add_test(NAME ${test} COMMAND ${UMWELT_BASH} ${PROJECT_SOURCE_DIR}/tests/workers/agree.sh $<TARGET_FILE:umwelt> ${np}
     -N ${per_node} -- ${mpi_programs}/${program})
-  set_tests_properties(${test} PROPERTIES LABELS "mpi;cells;node" PROCESSORS 2 TIMEOUT 300)
+  set_tests_properties(${test} PROPERTIES LABELS "mpi;workers;node" PROCESSORS 2 TIMEOUT 300)
 endforeach()
 
 # The same run in one process and in many, bit by bit
 set(options_rma_fence --mca pml cm --mca mtl portals4)
-foreach(program_and_np IN ITEMS "p2p_sendrecv;15;64" "p2p_incast;15" "coll_overlap;15;20" "icoll_reduce;16" "rma_fence;15" "rma_atomics;20"
+foreach(program_and_np IN ITEMS "p2p_sendrecv;15;64" "p2p_incast;15" "coll_overlap;15;20" "icoll_reduce;16"
+  "rma_fence;15" "rma_atomics;20"
         "threads_multiple;14;16" "hybrid_openmp;15;20")
   list(POP_FRONT program_and_np program)
   foreach(np IN LISTS program_and_np)
-    set(test mpi.cells-${program}-${np})
-    add_test(NAME ${test} COMMAND ${UMWELT_BASH} ${PROJECT_SOURCE_DIR}/tests/cells/agree.sh $<TARGET_FILE:umwelt> ${np}
+    set(test mpi.workers-${program}-${np})
+    add_test(NAME ${test} COMMAND ${UMWELT_BASH} ${PROJECT_SOURCE_DIR}/tests/workers/agree.sh $<TARGET_FILE:umwelt>
+      ${np}
       ${options_${program}} -- ${mpi_programs}/${program})
-    set_tests_properties(${test} PROPERTIES LABELS "mpi;cells" PROCESSORS 2 TIMEOUT 600)
+    set_tests_properties(${test} PROPERTIES LABELS "mpi;workers" PROCESSORS 2 TIMEOUT 600)
   endforeach()
 endforeach()
 
@@ -248,13 +257,15 @@ find_program(UMWELT_NETPIPE NPopenmpi)
 mark_as_advanced(UMWELT_OMPI_INFO UMWELT_HPCC UMWELT_NETPIPE)
 if(UMWELT_OMPI_INFO)
   add_test(NAME mpi.components
-    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/components.sh ${UMWELT_OMPI_INFO} $<TARGET_FILE_DIR:mca_mtl_portals4>)
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/components.sh ${UMWELT_OMPI_INFO}
+      $<TARGET_FILE_DIR:mca_mtl_portals4>)
   set_tests_properties(mpi.components PROPERTIES LABELS mpi TIMEOUT 30)
 endif()
 foreach(way IN LISTS mpi_ways)
   if(UMWELT_HPCC)
     add_test(NAME mpi.hpcc.${way}
-      COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/hpcc.sh $<TARGET_FILE:umwelt> ${CMAKE_CURRENT_SOURCE_DIR}/hpccinf.txt.in
+      COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/hpcc.sh $<TARGET_FILE:umwelt>
+        ${CMAKE_CURRENT_SOURCE_DIR}/hpccinf.txt.in
               ${mpi_options_${way}})
     set_tests_properties(mpi.hpcc.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 150)
   endif()

@@ -14,7 +14,7 @@ run() {
   # shellcheck disable=SC2086
   "$umwelt" run -q -np 2 $1 "$program" "$2" || { echo "failed: $1"; exit 1; }
 }
-run "--cells 0" 20
-kill "${hogs[@]:1}" # all but one: cells wait for each other
+run "--workers 0" 20
+kill "${hogs[@]:1}" # all but one: workers wait for each other
 wait "${hogs[@]:1}" 2>/dev/null
-run "--cells 2" 3
+run "--workers 2" 3

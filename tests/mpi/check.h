@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the programs of this folder share. Each has one subject, checks its own results and prints the same text in every
- * run: lines that begin with "[rank] ", so that two runs can be compared rank by rank, and last the number of checks. So no
- * check may stand in a loop whose length depends on timing.
- * Included by one translation unit per program. */
+ * What the programs of this directory share. Each has one subject, checks its own results and prints the same text in
+ * every run: lines that begin with "[rank] ", so that two runs can be compared rank by rank, and last the number of
+ * checks. So no check may stand in a loop whose length depends on timing. Included by one translation unit per program.
+ */
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Collectives that move data: barrier, broadcast, gather, scatter, allgather, alltoall, with their v- and w-variants and
- * MPI_IN_PLACE, for every root and for sizes that use different algorithms. */
+ * Collectives that move data: barrier, broadcast, gather, scatter, allgather, alltoall, with their v- and w-variants
+ * and MPI_IN_PLACE, for every root and for sizes that use different algorithms. */
 #include "collective.h"
 
 /* The value that rank `from` has for rank `to` at `index`. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Many nonblocking collectives outstanding at once on two communicators, mixed with messages, completed out of order. */
+ * Many nonblocking collectives outstanding at once on two communicators, mixed with messages, completed out of order.
+ */
 #include "check.h"
 
 enum { outstanding = 16, n = 2000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Reductions with the predefined operations: reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan. Floating
- * point values are small integers, so that every order of additions gives the same bits. */
+ * Reductions with the predefined operations: reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan.
+ * Floating point values are small integers, so that every order of additions gives the same bits. */
 #include "collective.h"
 
 enum { longest = 70000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A user-defined operation that is associative but not commutative (composition of affine maps modulo a prime): a reduction
- * must combine the ranks in order. */
+ * A user-defined operation that is associative but not commutative (composition of affine maps modulo a prime): a
+ * reduction must combine the ranks in order. */
 #include "collective.h"
 
 enum { n = 500 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * One text for the blocking and the nonblocking form of a collective: COLLECTIVE(Bcast, Ibcast, arguments...) calls the first,
- * or with NONBLOCKING defined the second and waits for it, every other time by polling. */
+ * One text for the blocking and the nonblocking form of a collective: COLLECTIVE(Bcast, Ibcast, arguments...) calls the
+ * first, or with NONBLOCKING defined the second and waits for it, every other time by polling. */
 #pragma once
 
 #include "check.h"

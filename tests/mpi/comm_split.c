@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Splitting and duplicating communicators: order by key, MPI_UNDEFINED, split by node, contexts that keep messages apart. */
+ * Splitting and duplicating communicators: order by key, MPI_UNDEFINED, split by node, contexts that keep messages
+ * apart. */
 #include "check.h"
 
 static int sum_over(MPI_Comm communicator)

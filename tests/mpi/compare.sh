@@ -3,19 +3,23 @@
 #
 # Runs an MPI program natively, or under Umwelt and compares it with the native run.
 #
-#   compare.sh native   FOLDER NP PROGRAM [ARGUMENT...]
-#   compare.sh emulated FOLDER UMWELT NP [OPTION...] -- PROGRAM [ARGUMENT...]
+#   compare.sh native   DIRECTORY NP PROGRAM [ARGUMENT...]
+#   compare.sh emulated DIRECTORY UMWELT NP [OPTION...] -- PROGRAM [ARGUMENT...]
 #
-# FOLDER keeps the native result (one native run serves several emulated ones) and the files of each emulated run. Compared are
-# the exit code and what the ranks wrote to stdout and stderr: lines that begin with "[rank] ", rank by rank in the order in
-# which each rank wrote them; between ranks MPI promises no order. Other lines are the launchers' own.
+# DIRECTORY keeps the native result (one native run serves several emulated ones) and the files of each emulated run.
+# Compared are the exit code and what the ranks wrote to stdout and stderr: lines that begin with "[rank] ", rank by
+# rank in the order in which each rank wrote them; between ranks MPI promises no order. Other lines are the launchers'
+# own.
 #
-# Environment: UMWELT_TEST_INPUT file for stdin (default: empty), UMWELT_TEST_TIMEOUT seconds until a run is ended (default 60),
-# UMWELT_TEST_SPAWNS set if ranks start others: natively these are reached through TCP only, and have no files of their own.
+# Environment: UMWELT_TEST_INPUT file for stdin (default: empty), UMWELT_TEST_TIMEOUT seconds until a run is ended
+# (default 60),
+# UMWELT_TEST_SPAWNS set if ranks start others: natively these are reached through TCP only, and have no files of their
+# own.
 set -euo pipefail
 
 # Open MPI as a user gets it, told that the test machine has fewer cores than ranks. Without cross-memory attach, which
-# containers forbid; one-sided over messages and shared memory, since Open MPI 4.1's osc rdma crashes in MPI_Compare_and_swap over vader.
+# containers forbid; one-sided over messages and shared memory, since Open MPI 4.1's osc rdma crashes in
+# MPI_Compare_and_swap over vader.
 mpirun=(mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca btl "self,vader${UMWELT_TEST_SPAWNS:+,tcp}"
   --mca btl_vader_single_copy_mechanism none --mca osc "sm,pt2pt")
 
@@ -37,8 +41,8 @@ rank_lines() { # FILE: its lines that ranks wrote, rank by rank, to FILE.ranks
   { grep -aE '^\[[0-9]+\] ' "$1" || true; } | LC_ALL=C sort -s -k1.2,1n >"$1.ranks"
 }
 
-# of_ranks PREFIX FOLDER: the same from the files that --output-filename made. Where ranks write at the same time, a line that one of
-# them writes in pieces may have others' pieces in it.
+# of_ranks PREFIX DIRECTORY: the same from the files that --output-filename made. Where ranks write at the same time, a
+# line that one of them writes in pieces may have others' pieces in it.
 of_ranks() {
   local stream
   for stream in stdout stderr; do
@@ -56,20 +60,20 @@ show() { # what a failed run wrote
 }
 
 mode=$1
-folder=$2
+directory=$2
 shift 2
-mkdir -p "$folder"
+mkdir -p "$directory"
 case $mode in
 native)
   np=$1
   shift
-  rm -rf "$folder"/native.*
-  run "$folder/native" "${mpirun[@]}" --output-filename "$folder/native.ranks" -np "$np" "$@"
-  [[ ${UMWELT_TEST_SPAWNS:-} ]] || of_ranks "$folder/native" "$folder/native.ranks"
+  rm -rf "$directory"/native.*
+  run "$directory/native" "${mpirun[@]}" --output-filename "$directory/native.ranks" -np "$np" "$@"
+  [[ ${UMWELT_TEST_SPAWNS:-} ]] || of_ranks "$directory/native" "$directory/native.ranks"
   # A program that finds a mistake, or nothing to say, is no reference.
-  if grep -q FAILED "$folder/native.stdout" || ! [[ -s $folder/native.stdout.ranks ]] || [[ $(<"$folder/native.exit") == 124 ]]; then
-    echo "$1: expected a native run with all checks passed, got exit code $(<"$folder/native.exit") and:"
-    show "$folder/native"
+  if grep -q FAILED "$directory/native.stdout" || ! [[ -s $directory/native.stdout.ranks ]] || [[ $(<"$directory/native.exit") == 124 ]]; then
+    echo "$1: expected a native run with all checks passed, got exit code $(<"$directory/native.exit") and:"
+    show "$directory/native"
     exit 1
   fi
   ;;
@@ -83,13 +87,13 @@ emulated)
     shift
   done
   shift
-  if ! [[ -e $folder/native.exit ]]; then
-    echo "$folder: expected the result of a native run, got none. Run the test of the same name that ends in .native first."
+  if ! [[ -e $directory/native.exit ]]; then
+    echo "$directory: expected the result of a native run, got none. Run the test of the same name that ends in .native first."
     exit 1
   fi
-  work=$(mktemp -d "$folder/emulated.XXXXXX")
+  work=$(mktemp -d "$directory/emulated.XXXXXX")
   trap 'rm -rf "$work"' EXIT
-  if [[ " ${options[*]} " == *" --ranks-per-cell "* ]]; then # several processes
+  if [[ " ${options[*]} " == *" --ranks-per-worker "* ]]; then # several processes
     run "$work/emulated" "$umwelt" run -q -np "$np" "${options[@]}" --output-filename "$work/ranks" "$@"
     of_ranks "$work/emulated" "$work/ranks"
   else
@@ -97,7 +101,7 @@ emulated)
   fi
   same=true
   for part in exit stdout.ranks stderr.ranks; do
-    diff -u --label "native $part" --label "emulated $part" "$folder/native.$part" "$work/emulated.$part" || same=false
+    diff -u --label "native $part" --label "emulated $part" "$directory/native.$part" "$work/emulated.$part" || same=false
   done
   if ! $same; then
     echo "$*: expected the native result under Umwelt too, got the differences above, and this:"

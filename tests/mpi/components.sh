@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-#   components.sh OMPI_INFO FOLDER
+#   components.sh OMPI_INFO DIRECTORY
 #
-# The installed Open MPI opens all four Portals components of FOLDER: versions agree and every symbol is found. A component that
-# cannot be opened is skipped without a word, so its absence would only show as a slow or failing run.
+# The installed Open MPI opens all four Portals components of DIRECTORY: versions agree and every symbol is found. A
+# component that cannot be opened is skipped without a word, so its absence would only show as a slow or failing run.
 set -euo pipefail
 own=$("$1" --path pkglibdir --parsable | cut -d: -f3)
 listed=$(OMPI_MCA_mca_base_component_path=$2:$own "$1")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Two halves of a job find each other by a published name and connect, three times; names that nobody has published, or that were taken back. */
+ * Two halves of a job find each other by a published name and connect, three times; names that nobody has published, or
+ * that were taken back. */
 #include "check.h"
 
 static int error_class(int code)

@@ -3,8 +3,8 @@
 #
 #   determinism.sh UMWELT NP [OPTION...] -- PROGRAM [ARGUMENT...]
 #
-# With --cpu none, nothing of the real machine may show in a run: two runs must write the same bytes to stdout, also between
-# ranks, and the same report.
+# With --cpu none, nothing of the real machine may show in a run: two runs must write the same bytes to stdout, also
+# between ranks, and the same report.
 set -euo pipefail
 umwelt=$1
 np=$2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * errors SIZE: errors that are returned: classes and texts, truncation of a message of SIZE bytes, handlers of one's own,
- * user-defined codes. */
+ * errors SIZE: errors that are returned: classes and texts, truncation of a message of SIZE bytes, handlers of one's
+ * own, user-defined codes. */
 #include "check.h"
 
 static int handled;
@@ -34,8 +34,8 @@ int main(int argc, char** argv)
   MPI_Error_string(MPI_ERR_TAG, text, &length);
   CHECK(strstr(text, "tag") != NULL);
 
-  /* truncation: the error is reported and the next message is intact; the buffer has room for all, since Open MPI's rendezvous
-     by RDMA read fetches the message whole */
+  /* truncation: the error is reported and the next message is intact; the buffer has room for all, since Open MPI's
+     rendezvous by RDMA read fetches the message whole */
   const int size = argc > 1 ? atoi(argv[1]) : 0;
   unsigned char *out = malloc(size), *in = malloc(size);
   const int peer = world_rank ^ 1;

@@ -3,8 +3,8 @@
 #
 #   hpcc.sh UMWELT INPUT [OPTION...]
 #
-# The distribution's HPC Challenge on 4 simulated nodes with a small matrix: all of its sections run, its own checks pass, and
-# what it measures between two nodes is what a BXI fabric does (about 2 us, 11 to 12 GB/s).
+# The distribution's HPC Challenge on 4 simulated nodes with a small matrix: all of its sections run, its own checks
+# pass, and what it measures between two nodes is what a BXI fabric does (about 2 us, 11 to 12 GB/s).
 set -euo pipefail
 umwelt=$1
 input=$2
@@ -35,7 +35,8 @@ between() { # between NAME LOW HIGH
 }
 between MinPingPongLatency_usec 1 3
 between MaxPingPongLatency_usec 1.2 3
-# The computing in between is measured, and a busy machine makes it look longer: netpipe.sh has the fabric's own bandwidth.
+# The computing in between is measured, and a busy machine makes it look longer: netpipe.sh has the fabric's own
+# bandwidth.
 between MinPingPongBandwidth_GBytes 4 12.5
 between MaxPingPongBandwidth_GBytes 4 12.5
 exit $problems

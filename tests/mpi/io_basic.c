@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * MPI-IO in a temporary folder: explicit offsets, individual pointers, collective calls, a strided view. */
+ * MPI-IO in a temporary directory: explicit offsets, individual pointers, collective calls, a strided view. */
 #include <unistd.h>
 
 #include "check.h"
-#include "folder.h"
+#include "directory.h"
 
 enum { n = 5000 };
 
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
-  char folder[folder_bytes], name[128];
-  make_folder(folder);
-  snprintf(name, sizeof name, "%s/data", folder);
+  char directory[directory_bytes], name[128];
+  make_directory(directory);
+  snprintf(name, sizeof name, "%s/data", directory);
 
   static int out[n], in[n];
   const int right = (world_rank + 1) % world_size;
@@ -63,7 +63,7 @@ int main(int argc, char** argv)
   CHECK(MPI_File_open(MPI_COMM_WORLD, "/nonexistent/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file) != MPI_SUCCESS);
   if (world_rank == 0) {
     CHECK_EQ(MPI_File_delete(name, MPI_INFO_NULL), MPI_SUCCESS);
-    CHECK_EQ(rmdir(folder), 0);
+    CHECK_EQ(rmdir(directory), 0);
   }
   return finish();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * MPI-IO that does not block: explicit offsets, individual pointers, collective calls, completed by wait, test and waitall. */
+ * MPI-IO that does not block: explicit offsets, individual pointers, collective calls, completed by wait, test and
+ * waitall. */
 #include <unistd.h>
 
 #include "check.h"
-#include "folder.h"
+#include "directory.h"
 
 enum { n = 30000, parts = 8 };
 
@@ -30,9 +31,9 @@ static void check_data(const int* data, int rank, int first, int count)
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
-  char folder[folder_bytes], name[128];
-  make_folder(folder);
-  snprintf(name, sizeof name, "%s/data", folder);
+  char directory[directory_bytes], name[128];
+  make_directory(directory);
+  snprintf(name, sizeof name, "%s/data", directory);
   const int right = (world_rank + 1) % world_size;
   const MPI_Offset own = (MPI_Offset)world_rank * (MPI_Offset)sizeof out;
   const MPI_Offset its = (MPI_Offset)right * (MPI_Offset)sizeof out;
@@ -97,7 +98,7 @@ int main(int argc, char** argv)
   MPI_Barrier(MPI_COMM_WORLD);
   if (world_rank == 0) {
     unlink(name);
-    rmdir(folder);
+    rmdir(directory);
   }
   return finish();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * MPI-IO with the shared file pointer: every record is there once, those of a rank in order; ordered calls in the order of ranks. */
+ * MPI-IO with the shared file pointer: every record is there once, those of a rank in order; ordered calls in the order
+ * of ranks. */
 #include <unistd.h>
 
 #include "check.h"
-#include "folder.h"
+#include "directory.h"
 
 enum { rounds = 15, record = 12 };
 
@@ -83,9 +84,9 @@ static void ordered(MPI_File file)
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
-  char folder[folder_bytes], name[128];
-  make_folder(folder);
-  snprintf(name, sizeof name, "%s/data", folder);
+  char directory[directory_bytes], name[128];
+  make_directory(directory);
+  snprintf(name, sizeof name, "%s/data", directory);
   MPI_File file;
   CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file), MPI_SUCCESS);
   shared(file);
@@ -93,7 +94,7 @@ int main(int argc, char** argv)
   MPI_File_close(&file);
   if (world_rank == 0) {
     CHECK_EQ(MPI_File_delete(name, MPI_INFO_NULL), MPI_SUCCESS);
-    CHECK_EQ(rmdir(folder), 0);
+    CHECK_EQ(rmdir(directory), 0);
   }
   return finish();
 }

@@ -3,9 +3,9 @@
 #
 #   netpipe.sh UMWELT [OPTION...]
 #
-# The distribution's NetPIPE between two nodes: 8 bytes take 1.2 to 3 us one way on the network alone, and with Open MPI's own
-# computing not less (how much more depends on the machine that runs this); a larger message never takes less time than a smaller
-# one, and large ones approach the fabric's bandwidth without passing it.
+# The distribution's NetPIPE between two nodes: 8 bytes take 1.2 to 3 us one way on the network alone, and with Open
+# MPI's own computing not less (how much more depends on the machine that runs this); a larger message never takes less
+# time than a smaller one, and large ones approach the fabric's bandwidth without passing it.
 set -euo pipefail
 umwelt=$1
 shift
@@ -14,7 +14,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# netpipe FILE OPTION... -- NETPIPE_OPTION...: FILE gets lines of bytes, Mbit/s, seconds for one way (printed with 10 ns)
+# netpipe FILE OPTION... -- NETPIPE_OPTION...: FILE gets lines of bytes, Mbit/s, seconds for one way (printed with 10
+# ns)
 netpipe() {
   local file=$1 code=0 run=()
   shift

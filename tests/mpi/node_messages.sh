@@ -3,8 +3,8 @@
 #
 #   node_messages.sh UMWELT PINGPONG PROGRAM
 #
-# Messages among ranks of a node go through its memory (btl vader) and take what the node's memory says; those to other nodes go through
-# the network; with one rank per node everything is as if there were no such thing.
+# Messages among ranks of a node go through its memory (btl vader) and take what the node's memory says; those to other
+# nodes go through the network; with one rank per node everything is as if there were no such thing.
 set -euo pipefail
 umwelt=$1 pingpong=$2 program=$3
 work=$(mktemp -d)
@@ -33,7 +33,7 @@ awk -F, 'NR > 1 && $1 <= 7 && $2 != $3 { found = 1 } END { exit !found }' "$work
 
 # Seen after two lines, copied out in a third; then what a core copies, which is 12 GB/s unless told otherwise.
 within "8 bytes" "$(half 8 --cpu none)" 0.2 0.6
-within "8 bytes in two processes" "$(half 8 --cpu none --ranks-per-cell 1)" 0.2 0.6
+within "8 bytes in two processes" "$(half 8 --cpu none --ranks-per-worker 1)" 0.2 0.6
 within "8 bytes over slow lines" "$(half 8 --cpu none --node line=1us)" 3 3.2
 within "8 bytes between sockets" "$(half 8 --cpu none --node sockets=128 --node line_far=300ns)" 0.9 1.0
 within "8 bytes, measured" "$(half 8)" 0.16 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Every way to learn that requests are done: Test, Testall, Testany, Testsome in loops, Wait, Waitall, Waitany, Waitsome,
- * Request_get_status. */
+ * Every way to learn that requests are done: Test, Testall, Testany, Testsome in loops, Wait, Waitall, Waitany,
+ * Waitsome, Request_get_status. */
 #include "check.h"
 
 enum { requests_used = 12, unit = 3000 };

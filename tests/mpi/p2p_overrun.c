@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * More arrives than the receiver has room for, while it does something else: short messages that nobody has asked for yet, and the pieces of a
- * long one that is not contiguous. All of it is there in the end, in order. */
+ * More arrives than the receiver has room for, while it does something else: short messages that nobody has asked for
+ * yet, and the pieces of a long one that is not contiguous. All of it is there in the end, in order. */
 #include "check.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Persistent requests, started one by one and together, several hundred times; "p2p_persistent buffered" with buffered mode
- * beside the other three. */
+ * Persistent requests, started one by one and together, several hundred times; "p2p_persistent buffered" with buffered
+ * mode beside the other three. */
 #include "check.h"
 
 enum { rounds = 100, kinds = 4, largest = 90000 };

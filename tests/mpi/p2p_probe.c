@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Probe, Iprobe in a loop, and their matched forms, these with and without a status: the message that was seen is the one that is received. */
+ * Probe, Iprobe in a loop, and their matched forms, these with and without a status: the message that was seen is the
+ * one that is received. */
 #include "check.h"
 
 enum { rounds = 30, longest = 100000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Blocking messages of 0 bytes to 4 MiB, both ways: every protocol of the library (inline, eager, rendezvous, pipelined)
- * and the sizes around the usual switching points. */
+ * Blocking messages of 0 bytes to 4 MiB, both ways: every protocol of the library (inline, eager, rendezvous,
+ * pipelined) and the sizes around the usual switching points. */
 #include "check.h"
 
 static const int sizes[] = {0,      1,       7,       8,       63,      64,      65,     255,    1023,

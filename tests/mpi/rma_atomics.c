@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Accumulate and get_accumulate with every predefined operation on windows that one rank at a time works on; "rma_atomics
- * contended" with fetch_and_op and compare_and_swap of all ranks on one place instead. */
+ * Accumulate and get_accumulate with every predefined operation on windows that one rank at a time works on;
+ * "rma_atomics contended" with fetch_and_op and compare_and_swap of all ranks on one place instead. */
 #include "check.h"
 
 enum { n = 700 };
@@ -108,11 +108,11 @@ static void counters(MPI_Win window, long* memory)
 
 static void reals(MPI_Win window, long* memory)
 {
-  double* cells = (double*)memory;
+  double* workers = (double*)memory;
   double out[100], before[100];
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, world_rank, 0, window);
   for (int i = 0; i < 100; ++i) {
-    cells[i] = 0.5;
+    workers[i] = 0.5;
     out[i] = i + 0.25;
   }
   MPI_Win_unlock(world_rank, window);

@@ -46,7 +46,8 @@ static void shared(MPI_Win window, long* memory)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* An epoch to all: everyone writes its row into everyone's window, flushes in the three ways, and reads others' rows. */
+/* An epoch to all: everyone writes its row into everyone's window, flushes in the three ways, and reads others' rows.
+ */
 static void all(MPI_Win window, long* memory)
 {
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
@@ -78,7 +79,8 @@ static void all(MPI_Win window, long* memory)
   MPI_Win_unlock_all(window);
 }
 
-/* The promise that nobody else locks, with more data than a message of the library carries, in a window that nobody has locked yet. */
+/* The promise that nobody else locks, with more data than a message of the library carries, in a window that nobody has
+ * locked yet. */
 static void unchecked(void)
 {
   long* memory;

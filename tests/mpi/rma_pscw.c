@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Post, start, complete, wait: halo exchange with the two neighbors on a ring, many times; "rma_pscw test" with a loop over
- * MPI_Win_test instead of every other MPI_Win_wait, which in osc portals4 looks at memory and makes no call at all. */
+ * Post, start, complete, wait: halo exchange with the two neighbors on a ring, many times; "rma_pscw test" with a loop
+ * over MPI_Win_test instead of every other MPI_Win_wait, which in osc portals4 looks at memory and makes no call at
+ * all. */
 #include "check.h"
 
 enum { rounds = 60, halo = 300 };

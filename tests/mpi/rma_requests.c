@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Request-based one-sided operations: rput, rget, raccumulate, rget_accumulate, several at once, completed like messages. */
+ * Request-based one-sided operations: rput, rget, raccumulate, rget_accumulate, several at once, completed like
+ * messages. */
 #include "check.h"
 
 enum { pieces = 8, piece = 2000 }; /* Open MPI's osc portals4 has eight such requests and waits for a ninth for ever */

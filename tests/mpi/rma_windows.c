@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Kinds of windows: created over memory, allocated, dynamic with attached memory, empty on some ranks; attributes; several
- * windows at once. */
+ * Kinds of windows: created over memory, allocated, dynamic with attached memory, empty on some ranks; attributes;
+ * several windows at once. */
 #include "check.h"
 
 enum { n = 1000 };
@@ -50,15 +50,15 @@ int main(int argc, char** argv)
   CHECK_EQ(allocated[17], 100000 + right);
 
   /* only rank 0 offers memory */
-  static long cells[64];
-  MPI_Win_create(world_rank == 0 ? cells : NULL, world_rank == 0 ? sizeof cells : 0, sizeof(long), MPI_INFO_NULL,
+  static long workers[64];
+  MPI_Win_create(world_rank == 0 ? workers : NULL, world_rank == 0 ? sizeof workers : 0, sizeof(long), MPI_INFO_NULL,
                  MPI_COMM_WORLD, &uneven);
   const long mine = 7 * world_rank;
   MPI_Win_fence(0, uneven);
   MPI_Put(&mine, 1, MPI_LONG, 0, world_rank, 1, MPI_LONG, uneven);
   MPI_Win_fence(0, uneven);
   for (int r = 0; world_rank == 0 && r < world_size; ++r) {
-    CHECK_EQ(cells[r], 7 * r);
+    CHECK_EQ(workers[r], 7 * r);
   }
 
   /* dynamic: addresses travel by message */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * For programs whose ranks start others of the same program. These print their lines as rank 100 and up, those that they start in turn as
- * rank 200 and up. */
+ * For programs whose ranks start others of the same program. These print their lines as rank 100 and up, those that
+ * they start in turn as rank 200 and up. */
 #pragma once
 
 #include "check.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Ranks start two others: messages of all sizes both ways, collectives over the intercommunicator, one intracommunicator of all, the end of
- * the connection. Twice, with both jobs alive for a while. Those that are started start one more. */
+ * Ranks start two others: messages of all sizes both ways, collectives over the intercommunicator, one
+ * intracommunicator of all, the end of the connection. Twice, with both jobs alive for a while. Those that are started
+ * start one more. */
 #include "spawn.h"
 
 enum { children_count = 2, largest = 300000 };

@@ -34,7 +34,7 @@ int main(int argc, char** argv)
       }
     MPI_Comm_disconnect(&children);
   } else {
-    char folder[1024];
+    char directory[1024];
     const int is_second = strcmp(argv[1], "second") == 0;
     int* number;
     int found;
@@ -45,8 +45,8 @@ int main(int argc, char** argv)
     CHECK_EQ(*number, is_second);
     CHECK_EQ(argc, is_second ? 4 : 3);
     CHECK(!is_second || strcmp(argv[2], "with blanks") == 0);
-    CHECK(getcwd(folder, sizeof folder) != NULL);
-    CHECK_EQ(strcmp(folder, "/") == 0, is_second);
+    CHECK(getcwd(directory, sizeof directory) != NULL);
+    CHECK_EQ(strcmp(directory, "/") == 0, is_second);
     CHECK_EQ(getenv("UMWELT_TEST_SPAWN") != NULL, is_second);
     MPI_Send(number, 1, MPI_INT, 0, 0, parent);
     MPI_Comm_disconnect(&parent);

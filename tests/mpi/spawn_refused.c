@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A job that cannot be started is an error that the program sees, and goes on from; slots of ranks that have ended are free again.
- * Usage: spawn_refused SLOTS, of which it has one itself. */
+ * A job that cannot be started is an error that the program sees, and goes on from; slots of ranks that have ended are
+ * free again. Usage: spawn_refused SLOTS, of which it has one itself. */
 #include "spawn.h"
 
 #include <unistd.h>

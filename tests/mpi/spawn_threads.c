@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * The ranks that are started ask for another level of threads than those that start them: none, or MPI_THREAD_MULTIPLE. */
+ * The ranks that are started ask for another level of threads than those that start them: none, or MPI_THREAD_MULTIPLE.
+ */
 #include "spawn.h"
 
 /* The argument says who asks for it: "parent" or "child". */

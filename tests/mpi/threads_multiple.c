@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * MPI_THREAD_MULTIPLE: four threads of each rank exchange messages with their partners at the same time, then collectives on a
- * communicator each, then all threads wait for messages with wildcards that only the others' sends bring. */
+ * MPI_THREAD_MULTIPLE: four threads of each rank exchange messages with their partners at the same time, then
+ * collectives on a communicator each, then all threads wait for messages with wildcards that only the others' sends
+ * bring. */
 #include "check.h"
 
 #include <pthread.h>

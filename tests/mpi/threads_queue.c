@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * MPI_THREAD_FUNNELED with lock-free queues: workers hand their messages to the main thread through a ring that many write to, and
- * get what arrives through a ring each. All of them spin. */
+ * MPI_THREAD_FUNNELED with lock-free queues: workers hand their messages to the main thread through a ring that many
+ * write to, and get what arrives through a ring each. All of them spin. */
 #include "check.h"
 
 #include <pthread.h>
@@ -60,8 +60,8 @@ static long value_of(int rank, int worker, int number)
   return rank * 1000000L + worker * 10000L + number;
 }
 
-/* Sends to all ranks in turn and receives as many, from each rank in its order. Few at a time: the main thread must never find a
- * ring full whose reader waits for it. */
+/* Sends to all ranks in turn and receives as many, from each rank in its order. Few at a time: the main thread must
+ * never find a ring full whose reader waits for it. */
 static void* work(void* argument)
 {
   const int me = *(const int*)argument;

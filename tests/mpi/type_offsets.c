@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Datatypes of one piece that begins behind the address given: rows of a matrix as a subarray, members of a structure. Messages of all
- * modes, short and long, collectives, one-sided. */
+ * Datatypes of one piece that begins behind the address given: rows of a matrix as a subarray, members of a structure.
+ * Messages of all modes, short and long, collectives, one-sided. */
 #include "check.h"
 
 enum { columns = 300, most_rows = 64 };
@@ -26,7 +26,8 @@ static void prepare(void)
     }
 }
 
-/* Rows 0 .. count - 1 of `other`, from `to` on, are those of `rank`'s matrix from `from` on; nothing else was touched. */
+/* Rows 0 .. count - 1 of `other`, from `to` on, are those of `rank`'s matrix from `from` on; nothing else was touched.
+ */
 static int arrived(int rank, int from, int to, int count)
 {
   for (int i = 0; i < most_rows; ++i)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Windows of memory that ranks of a node share: loads and stores, MPI_Win_sync, MPI_Win_shared_query, flags that are looked at
- * without any call, atomics. What is printed does not depend on how many ranks a node has.
- *   win_shared        all of it
- *   win_shared apart  a shared window over ranks of several nodes is refused (not for native use: this machine is one node) */
+ * Windows of memory that ranks of a node share: loads and stores, MPI_Win_sync, MPI_Win_shared_query, flags that are
+ * looked at without any call, atomics. What is printed does not depend on how many ranks a node has. win_shared all of
+ * it win_shared apart  a shared window over ranks of several nodes is refused (not for native use: this machine is one
+ * node) */
 #include "check.h"
 
 enum { items = 100, turns = 50 };

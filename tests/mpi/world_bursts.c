@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Bursts of one length between large messages, each measured by the simulation and by the CPU clock of this machine. They agree however
- * busy the machine is, but for what Umwelt itself does on the thread meanwhile: a turn of the loop that it follows step by step, to see
- * whether the loop waits, takes many times as long as others and does not count here. world_bursts COUNT. On two ranks, simulated only. */
+ * Bursts of one length between large messages, each measured by the simulation and by the CPU clock of this machine.
+ * They agree however busy the machine is, but for what Umwelt itself does on the thread meanwhile: a turn of the loop
+ * that it follows step by step, to see whether the loop waits, takes many times as long as others and does not count
+ * here. world_bursts COUNT. On two ranks, simulated only. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

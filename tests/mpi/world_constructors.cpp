@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Beginning and end of a process, once per rank and in the order the language promises: constructors of the library before
-// those of the program, static destructors and atexit handlers last in first out, the library's destructors after all.
+// Beginning and end of a process, once per rank and in the order the language promises: constructors of the library
+// before those of the program, static destructors and atexit handlers last in first out, the library's destructors
+// after all.
 #include <cstdlib>
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Loops that look so many times and then go on, while nothing can come: the other ranks wait for the one that counts. It counts in a
- * register or on its stack, in memory that is not looked at, or both ranks count, one further than the other. Argument `test`: MPI_Test
- * alone. */
+ * Loops that look so many times and then go on, while nothing can come: the other ranks wait for the one that counts.
+ * It counts in a register or on its stack, in memory that is not looked at, or both ranks count, one further than the
+ * other. Argument `test`: MPI_Test alone. */
 #include "check.h"
 
 static long counter; /* in the program's data */

@@ -5,19 +5,19 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "folder.h"
+#include "directory.h"
 
 int main(int argc, char** argv)
 {
   begin(&argc, &argv);
-  char base[folder_bytes];
-  make_folder(base);
-  char folder[PATH_MAX], seen[PATH_MAX];
-  snprintf(folder, sizeof folder, "%s/%d", base, world_rank);
-  CHECK_EQ(mkdir(folder, 0700), 0);
-  CHECK_EQ(chdir(folder), 0);
+  char base[directory_bytes];
+  make_directory(base);
+  char directory[PATH_MAX], seen[PATH_MAX];
+  snprintf(directory, sizeof directory, "%s/%d", base, world_rank);
+  CHECK_EQ(mkdir(directory, 0700), 0);
+  CHECK_EQ(chdir(directory), 0);
   MPI_Barrier(MPI_COMM_WORLD);
-  CHECK(getcwd(seen, sizeof seen) != NULL && strcmp(seen, folder) == 0);
+  CHECK(getcwd(seen, sizeof seen) != NULL && strcmp(seen, directory) == 0);
   FILE* file = fopen("note", "w");
   CHECK(file != NULL);
   if (file != NULL) {
@@ -34,7 +34,7 @@ int main(int argc, char** argv)
   CHECK_EQ(got, world_rank);
   CHECK_EQ(unlink("note"), 0);
   CHECK_EQ(chdir("/"), 0);
-  CHECK_EQ(rmdir(folder), 0);
+  CHECK_EQ(rmdir(directory), 0);
   MPI_Barrier(MPI_COMM_WORLD);
   if (world_rank == 0) {
     CHECK_EQ(rmdir(base), 0);

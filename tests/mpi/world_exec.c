@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Each rank executes itself with other arguments, then through a shell and env(1), then begins with MPI: it is the rank that it was, and its
- * date has gone on. After MPI_Init an exec that fails says so. */
+ * Each rank executes itself with other arguments, then through a shell and env(1), then begins with MPI: it is the rank
+ * that it was, and its time has gone on. After MPI_Init an exec that fails says so. */
 #define _GNU_SOURCE
 #include "check.h"
 

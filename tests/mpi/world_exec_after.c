@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * exec after MPI_Init: the new program runs as the rank, has its standard streams, and its own MPI_Init fails. HOW is what the last rank
- * executes: shell, shell 3 (its exit code), mpi, or shell after MPI_Finalize. */
+ * exec after MPI_Init: the new program runs as the rank, has its standard streams, and its own MPI_Init fails. HOW is
+ * what the last rank executes: shell, shell 3 (its exit code), mpi, or shell after MPI_Finalize. */
 #include "check.h"
 
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rounding, traps and exception flags are each rank's own: odd ranks round upwards and have exceptions trap, even ones leave them set. */
+/* Rounding, traps and exception flags are each rank's own: odd ranks round upwards and have exceptions trap, even ones
+ * leave them set. */
 #define _GNU_SOURCE
 #include <fenv.h>
 #include <mpi.h>

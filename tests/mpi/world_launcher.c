@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * What Open MPI's launcher tells its ranks through the environment; applications use it to choose devices before MPI_Init. */
+ * What Open MPI's launcher tells its ranks through the environment; applications use it to choose devices before
+ * MPI_Init. */
 #include "check.h"
 
 int main(int argc, char** argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A shared library beside the program, found through $ORIGIN: its data, also where the program refers to it directly (copy
- * relocation) and thread-locally, is each rank's own. */
+ * A shared library beside the program, found through $ORIGIN: its data, also where the program refers to it directly
+ * (copy relocation) and thread-locally, is each rank's own. */
 #include "check.h"
 #include "library.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Every line a rank writes arrives, whole and in the order in which the rank wrote it, on stdout and on stderr; also what is
- * written with write(2), in pieces, and without a final flush. */
+ * Every line a rank writes arrives, whole and in the order in which the rank wrote it, on stdout and on stderr; also
+ * what is written with write(2), in pieces, and without a final flush. */
 #include <unistd.h>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * world_plugin PROVIDER USER: opens a plug-in with RTLD_GLOBAL, then one that finds a symbol of the first and one of the
- * program; data of a plug-in is each rank's own; closing runs the destructors. */
+ * world_plugin PROVIDER USER: opens a plug-in with RTLD_GLOBAL, then one that finds a symbol of the first and one of
+ * the program; data of a plug-in is each rank's own; closing runs the destructors. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

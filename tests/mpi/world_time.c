@@ -45,7 +45,7 @@ int main(int argc, char** argv)
   CHECK(seconds(CLOCK_REALTIME) - real >= 0.998);
   CHECK(of_day() - day >= 0.998);
   CHECK(time(NULL) - whole >= 1);
-  CHECK(real > 1.6e9); /* some date after 2020 */
+  CHECK(real > 1.6e9); /* some time after 2020 */
 
   for (int form = 0; form < 4; ++form) {
     const double start = MPI_Wtime();

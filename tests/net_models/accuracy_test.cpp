@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A handful of the cluster's measurements (medians, see tests/accuracy for all of them), so that nobody spoils the calibration
-// unnoticed.
+// A handful of the cluster's measurements (medians, see tests/accuracy for all of them), so that nobody spoils the
+// calibration unnoticed.
 #include <gtest/gtest.h>
 
 #include "net_models/calibration/replay.h"

@@ -6,11 +6,11 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 
-#include "runtime/base/timeline.h"
 #include "net_models/catalogue.h"
-#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
 #include "platforms/simgrid.h"
+#include "runtime/base/parameters.h"
+#include "runtime/base/timeline.h"
 
 namespace
 {
@@ -108,8 +108,8 @@ BENCHMARK_CAPTURE(put_with_ack, bxi, "bxi")->Args({1, 8})->Args({10'000, 8})->Ar
 BENCHMARK_CAPTURE(put_with_ack, loggp, "loggp")->Args({1, 8})->Args({10'000, 8});
 BENCHMARK_CAPTURE(put_with_ack, delay, "delay")->Args({1, 8})->Args({10'000, 8});
 
-// Everybody to node 0, or everybody to everybody, at once, on a fat tree with half as many cables up as down. In an actor, which
-// `flow` needs.
+// Everybody to node 0, or everybody to everybody, at once, on a fat tree with half as many cables up as down. In an
+// actor, which `flow` needs.
 void congested(benchmark::State& state, const char* name, bool all_to_all)
 {
   struct Sink final : net::TransferClient {

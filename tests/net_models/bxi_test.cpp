@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net_models/catalogue.h"
 #include "net_models/bxi/model.h"
+#include "net_models/catalogue.h"
 #include "tests/net_models/probe.h"
 
 namespace umwelt::net
@@ -658,10 +658,10 @@ std::vector<SimTime> trace(const std::string& seed)
   for (int i = 0; i < 500; ++i)
     bench.put(random() % 100'000, random() % 4, random() % 4);
   bench.run();
-  std::vector<SimTime> dates;
+  std::vector<SimTime> times;
   for (const Observed& transfer : bench.all)
-    dates.insert(dates.end(), {transfer.source_free, transfer.header, transfer.done});
-  return dates;
+    times.insert(times.end(), {transfer.source_free, transfer.header, transfer.done});
+  return times;
 }
 
 TEST(Bxi, TwoRunsAreEqualToThePicosecond)

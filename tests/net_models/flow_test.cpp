@@ -93,7 +93,7 @@ TEST(Flow, ShortMessagesKeepTheirNanoseconds)
   });
 }
 
-TEST(Flow, ALateFlowBeginsAtItsDate)
+TEST(Flow, ALateFlowBeginsAtItsTime)
 {
   Bench bench("flow", plain, 2, machine);
   in_actor(bench, [&] {
@@ -256,7 +256,7 @@ TEST(Flow, TakesWhatItHasOfThePlatformsNic)
 
 // ---- Beside the bxi model ----
 
-struct Dates {
+struct Times {
   double first = 0; // of the deliveries, us
   double last = 0;
   double mean = 0;
@@ -269,10 +269,10 @@ struct Message {
 };
 
 // All `messages` at once on `fabric`.
-Dates dates(const char* model, const std::string& fabric, unsigned nodes, std::uint64_t payload,
+Times times(const char* model, const std::string& fabric, unsigned nodes, std::uint64_t payload,
             const std::vector<Message>& messages)
 {
-  Dates found;
+  Times found;
   Bench bench(model, "", nodes, fabric);
   in_actor(bench, [&] {
     for (const Message& message : messages)
@@ -306,8 +306,8 @@ TEST_P(BesideBxi, OneMessageTakesAsLong)
 {
   const std::uint64_t size = GetParam();
   for (const char* fabric : {"crossbar", "bxi:leaf=2,spines=2", "crossbar:bw=1GB/s,lat=2us", "crossbar:bw=25GB/s"}) {
-    const Dates bxi = dates("bxi", fabric, 4, size, {{0, 3}});
-    const Dates flow = dates("flow", fabric, 4, size, {{0, 3}});
+    const Times bxi = times("bxi", fabric, 4, size, {{0, 3}});
+    const Times flow = times("flow", fabric, 4, size, {{0, 3}});
     EXPECT_NEAR(flow.last, bxi.last, 0.05 * bxi.last) << fabric;
     EXPECT_NEAR(flow.send, bxi.send, 0.05 * bxi.send) << fabric;
   }
@@ -318,8 +318,8 @@ TEST_P(BesideBxi, AWindowTakesAsLong)
   const std::uint64_t size = GetParam();
   const std::vector<Message> window(64, Message{0, 3});
   for (const char* fabric : {"crossbar", "bxi:leaf=2,spines=2"}) {
-    const Dates bxi = dates("bxi", fabric, 4, size, window);
-    const Dates flow = dates("flow", fabric, 4, size, window);
+    const Times bxi = times("bxi", fabric, 4, size, window);
+    const Times flow = times("flow", fabric, 4, size, window);
     EXPECT_NEAR(flow.last, bxi.last, 0.05 * bxi.last) << fabric;
     EXPECT_GT(flow.last, 64 * wire(size)) << fabric;
   }
@@ -328,7 +328,8 @@ TEST_P(BesideBxi, AWindowTakesAsLong)
 INSTANTIATE_TEST_SUITE_P(Sizes, BesideBxi,
                          testing::Values(64 * kib, 256 * kib, 1024 * kib, 1468006, 4096 * kib, 64 * 1024 * kib));
 
-// The bottleneck never idles, so the last ends after n transfers. On the way, bxi takes message after message, flow all at once.
+// The bottleneck never idles, so the last ends after n transfers. On the way, bxi takes message after message, flow all
+// at once.
 TEST(CongestedBesideBxi, IncastTakesNTransfers)
 {
   constexpr unsigned n = 8;
@@ -337,10 +338,10 @@ TEST(CongestedBesideBxi, IncastTakesNTransfers)
   for (NodeIndex i = 0; i < n; ++i)
     messages.push_back({i, n});
   for (const char* fabric : {"crossbar", "bxi:leaf=3,spines=2"}) {
-    const double alone = dates("bxi", "crossbar", 2, size, {{0, 1}}).last;
-    const Dates bxi = dates("bxi", fabric, n + 1, size, messages);
-    const Dates flow = dates("flow", fabric, n + 1, size, messages);
-    for (const Dates& found : {bxi, flow})
+    const double alone = times("bxi", "crossbar", 2, size, {{0, 1}}).last;
+    const Times bxi = times("bxi", fabric, n + 1, size, messages);
+    const Times flow = times("flow", fabric, n + 1, size, messages);
+    for (const Times& found : {bxi, flow})
       EXPECT_NEAR(found.last, alone + (n - 1) * wire(size), 0.01 * found.last) << fabric;
     EXPECT_NEAR(bxi.mean, alone + (n - 1) / 2.0 * wire(size), 0.01 * bxi.last) << fabric;
     EXPECT_NEAR(flow.first, flow.last, 0.01 * flow.last) << fabric;
@@ -350,9 +351,9 @@ TEST(CongestedBesideBxi, IncastTakesNTransfers)
 TEST(CongestedBesideBxi, TwoLeavesWithOneCableShareIt)
 {
   constexpr std::uint64_t size = 1024 * kib;
-  const double alone = dates("bxi", "bxi:leaf=2,spines=1", 4, size, {{0, 2}}).last;
+  const double alone = times("bxi", "bxi:leaf=2,spines=1", 4, size, {{0, 2}}).last;
   for (const char* model : {"bxi", "flow"}) {
-    const Dates found = dates(model, "bxi:leaf=2,spines=1", 4, size, {{0, 2}, {1, 3}});
+    const Times found = times(model, "bxi:leaf=2,spines=1", 4, size, {{0, 2}, {1, 3}});
     EXPECT_NEAR(found.last, alone + wire(size), 0.01 * found.last) << model;
   }
 }
@@ -360,9 +361,9 @@ TEST(CongestedBesideBxi, TwoLeavesWithOneCableShareIt)
 TEST(CongestedBesideBxi, APermutationOnACrossbarTakesOneTransfer)
 {
   constexpr std::uint64_t size = 256 * kib;
-  const double alone = dates("bxi", "crossbar", 2, size, {{0, 1}}).last;
+  const double alone = times("bxi", "crossbar", 2, size, {{0, 1}}).last;
   for (const char* model : {"bxi", "flow"}) {
-    const Dates found = dates(model, "crossbar", 6, size, {{0, 3}, {1, 4}, {2, 0}, {3, 5}, {4, 1}, {5, 2}});
+    const Times found = times(model, "crossbar", 6, size, {{0, 3}, {1, 4}, {2, 0}, {3, 5}, {4, 1}, {5, 2}});
     EXPECT_NEAR(found.last, alone, 0.01 * alone) << model;
   }
 }
@@ -376,9 +377,9 @@ TEST(CongestedBesideBxi, AnAllToAllTakesOneTransferPerPeer)
   for (NodeIndex shift = 1; shift < n; ++shift)
     for (NodeIndex i = 0; i < n; ++i)
       messages.push_back({i, (i + shift) % n});
-  const double alone = dates("bxi", "crossbar", 2, size, {{0, 1}}).last;
+  const double alone = times("bxi", "crossbar", 2, size, {{0, 1}}).last;
   for (const char* model : {"bxi", "flow"}) {
-    const Dates found = dates(model, "crossbar", n, size, messages);
+    const Times found = times(model, "crossbar", n, size, messages);
     EXPECT_NEAR(found.last, alone + (n - 2) * wire(size), 0.01 * found.last) << model;
   }
 }

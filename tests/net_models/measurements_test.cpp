@@ -82,7 +82,7 @@ TEST(Measurements, WhatIsWrongIsNamedWithItsLine)
   EXPECT_THAT(message("rank,size (B),time (us)\n-1,8,1\n"), HasSubstr("a.csv:2: expected a rank"));
 }
 
-TEST(Measurements, AMissingFileOrAFolderIsNamed)
+TEST(Measurements, AMissingFileOrADirectoryIsNamed)
 {
   EXPECT_THROW(load_series("/no/such/file.csv"), std::invalid_argument);
   EXPECT_THROW(load_series("/tmp"), std::invalid_argument);

@@ -138,9 +138,9 @@ TEST(NodeParameters, SayWhatIsWrongWithThem)
   EXPECT_THAT(error_of("lines=5ns"), testing::AllOf(testing::HasSubstr("lines"), testing::HasSubstr("line")));
   EXPECT_THAT(error_of("line=5"), testing::HasSubstr("line"));
   EXPECT_EQ(error_of("sockets=0"), "node, sockets: expected at least 1, got 0. `umwelt models` lists what can be set.");
-  EXPECT_EQ(error_of("copy_bandwidth=0B/s"),
-            "--node: parameter copy_bandwidth of node: expected a bandwidth with unit such as 12.5GB/s or 100Gbps, got '0B/s'. Correct "
-            "the value or leave the parameter out to keep its default.");
+  EXPECT_EQ(error_of("copy_bandwidth=0B/s"), "--node: parameter copy_bandwidth of node: expected a bandwidth with unit "
+                                             "such as 12.5GB/s or 100Gbps, got '0B/s'. Correct "
+                                             "the value or leave the parameter out to keep its default.");
   EXPECT_EQ(error_of("memory=1GiB,shm=2GiB"),
             "node, shm: expected at most the node's memory, got 2GiB. `umwelt models` lists what can be set.");
 }

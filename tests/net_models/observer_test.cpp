@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net_models/catalogue.h"
 #include "net_models/bxi/model.h"
+#include "net_models/catalogue.h"
 #include "net_models/core/observer.h"
 #include "tests/net_models/probe.h"
 

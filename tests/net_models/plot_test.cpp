@@ -34,7 +34,7 @@ TEST(Plot, TheSameInputGivesTheSameFile)
 TEST(Plot, WithoutGnuplotItSaysWhatToInstall)
 {
   const std::string path = std::getenv("PATH");
-  setenv("PATH", "/no/such/folder", 1);
+  setenv("PATH", "/no/such/directory", 1);
   std::string message;
   try {
     draw(figure);

@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "net_models/catalogue.h"
-#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
+#include "runtime/base/parameters.h"
 
 namespace umwelt::net
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Atomics: every operation on every datatype that allows it (Portals 4.3, 3.15.4 to 3.15.6), against what the compiler computes; then all
- * PEs at one variable: no update is lost, no value is fetched twice. */
+ * Atomics: every operation on every datatype that allows it (Portals 4.3, 3.15.4 to 3.15.6), against what the compiler
+ * computes; then all PEs at one variable: no update is lost, no value is fetched twice. */
 #include "tests/openshmem/symmetric.h"
 
 #include <complex.h>
@@ -10,7 +10,7 @@ enum { each = 7, vector = 4 }; /* 16 * each fits into 7 bits */
 static union {
   unsigned char bytes[sizeof(double complex)];
   double complex aligned;
-} cell; /* of the previous PE, which alone uses it */
+} worker; /* of the previous PE, which alone uses it */
 static int steps;
 
 static void expect_bytes(const void* got, const void* expected, size_t size, const char* of, const char* what)
@@ -31,24 +31,24 @@ static void expect_bytes(const void* got, const void* expected, size_t size, con
 static void step(const void* before, const void* value, const void* operand, const void* after, size_t size,
                  ptl_op_t operation, ptl_datatype_t type, const char* what)
 {
-  unsigned char got[sizeof cell];
+  unsigned char got[sizeof worker];
   const int pe = next_rank();
   if (operation < PTL_SWAP) { /* without a result */
-    put(&ctx, &cell, before, size, pe);
+    put(&ctx, &worker, before, size, pe);
     quiet(&ctx);
-    atomic(&ctx, &cell, value, size, pe, operation, type);
+    atomic(&ctx, &worker, value, size, pe, operation, type);
     quiet(&ctx);
-    get(&ctx, got, &cell, size, pe);
+    get(&ctx, got, &worker, size, pe);
     expect_bytes(got, after, size, "the target", what);
   }
-  put(&ctx, &cell, before, size, pe);
+  put(&ctx, &worker, before, size, pe);
   quiet(&ctx);
   if (operation < PTL_SWAP)
-    fetch_atomic(&ctx, got, &cell, value, size, pe, operation, type);
+    fetch_atomic(&ctx, got, &worker, value, size, pe, operation, type);
   else
-    swap(&ctx, got, &cell, value, operand, size, pe, operation, type);
+    swap(&ctx, got, &worker, value, operand, size, pe, operation, type);
   expect_bytes(got, before, size, "the result", what);
-  get(&ctx, got, &cell, size, pe);
+  get(&ctx, got, &worker, size, pe);
   expect_bytes(got, after, size, "the target", what);
   ++steps;
 }
@@ -125,14 +125,14 @@ static void step(const void* before, const void* value, const void* operand, con
 /* What the specification does not allow is refused. */
 static void refused(void)
 {
-  const ptl_size_t value = (ptl_size_t)&cell;
+  const ptl_size_t value = (ptl_size_t)&worker;
   EQUAL(PtlAtomic(ctx.copied, value, 8, PTL_CT_ACK_REQ, process(next_rank()), data_index, 0, 0, NULL, 0, PTL_BAND,
                   PTL_DOUBLE),
         PTL_ARG_INVALID);
   EQUAL(PtlAtomic(ctx.copied, value, 8, PTL_CT_ACK_REQ, process(next_rank()), data_index, 0, 0, NULL, 0, PTL_MAX,
                   PTL_FLOAT_COMPLEX),
         PTL_ARG_INVALID);
-  EQUAL(PtlSwap(ctx.fetched, value, ctx.copied, value, 8, process(next_rank()), data_index, 0, 0, NULL, 0, &cell,
+  EQUAL(PtlSwap(ctx.fetched, value, ctx.copied, value, 8, process(next_rank()), data_index, 0, 0, NULL, 0, &worker,
                 PTL_MSWAP, PTL_DOUBLE),
         PTL_ARG_INVALID);
 }

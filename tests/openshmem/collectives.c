@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Collectives made of puts, atomics and waits in memory: reductions up a tree, reductions by atomics, broadcast, all-to-all with equal
- * and with different lengths, and a collection of as much as each PE has. */
+ * Collectives made of puts, atomics and waits in memory: reductions up a tree, reductions by atomics, broadcast,
+ * all-to-all with equal and with different lengths, and a collection of as much as each PE has. */
 #include "tests/openshmem/symmetric.h"
 
 enum { most = 512, rounds = 6 };
@@ -14,7 +14,8 @@ static int parent(void)
   return (job_rank - 1) / 2;
 }
 
-/* Everybody's `values` become the sums or maxima of all. Signals count up; a PE sends again only after it was answered. */
+/* Everybody's `values` become the sums or maxima of all. Signals count up; a PE sends again only after it was answered.
+ */
 static void reduce(double* values, int count, bool maxima)
 {
   static long turn;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Threads with contexts of their own: each talks to its twin on the next PE, is completed by its own quiet() alone, waits in a loop over memory
- * while the others of its PE go on, and adds to a counter that all threads of all PEs share. */
+ * Threads with contexts of their own: each talks to its twin on the next PE, is completed by its own quiet() alone,
+ * waits in a loop over memory while the others of its PE go on, and adds to a counter that all threads of all PEs
+ * share. */
 #include "tests/openshmem/symmetric.h"
 
 #include <pthread.h>

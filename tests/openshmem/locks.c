@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Locks for all PEs: a queue, whose waiting PEs look at their own memory, and tickets, whose waiting PEs ask the lock's home. What
- * they guard is read, changed and written in three steps, by whoever holds the lock. */
+ * Locks for all PEs: a queue, whose waiting PEs look at their own memory, and tickets, whose waiting PEs ask the lock's
+ * home. What they guard is read, changed and written in three steps, by whoever holds the lock. */
 #include "tests/openshmem/symmetric.h"
 
 enum { each = 6, nobody = 0 };

@@ -53,7 +53,8 @@ static int ring(unsigned char* from, unsigned char* to)
   return sizes;
 }
 
-/* One pair of data and signal behind the other; what fits the limit for ordered data needs no wait for acknowledgements. */
+/* One pair of data and signal behind the other; what fits the limit for ordered data needs no wait for
+ * acknowledgements. */
 static void stream_of_pairs(unsigned char* to)
 {
   long signals = 0;

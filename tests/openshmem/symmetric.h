@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Symmetric memory straight on Portals 4, in the manner of an OpenSHMEM library: a non-matching interface, one list entry over the
- * program's data and one over a heap that is mapped above it, descriptors over all of the address space, counters instead of
- * event queues, and waits that look at memory without any call. A PE is a rank (program.h). Arguments:
- * "physical": PEs are addressed by node and process id, else by rank; "unordered": contexts may deliver in any order;
- * "uncounted": nothing counts what arrives in data and heap. */
+ * Symmetric memory straight on Portals 4, in the manner of an OpenSHMEM library: a non-matching interface, one list
+ * entry over the program's data and one over a heap that is mapped above it, descriptors over all of the address space,
+ * counters instead of event queues, and waits that look at memory without any call. A PE is a rank (program.h).
+ * Arguments: "physical": PEs are addressed by node and process id, else by rank; "unordered": contexts may deliver in
+ * any order; "uncounted": nothing counts what arrives in data and heap. */
 #pragma once
 
 #include "tests/portals_programs/program.h"
@@ -25,8 +25,8 @@
 #define EQUAL(got, expected) NOTE_VALUES(long long, "%lld", got, expected)
 #define EQUAL_REAL(got, expected) NOTE_VALUES(double, "%g", got, expected)
 
-/* The hint to the processor that libraries give in a loop that waits. There is one such place in each program: with --cpu none
- * finding out about one takes the emulator 0.1 s of each PE. */
+/* The hint to the processor that libraries give in a loop that waits. There is one such place in each program: with
+ * --cpu none finding out about one takes the emulator 0.1 s of each PE. */
 static __attribute__((noinline)) void look_again(void)
 {
   __asm__ volatile("pause" ::: "memory");

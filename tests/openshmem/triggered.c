@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Collectives that the NIC does: everything is posted before the first begins, then each PE only counts itself in and waits for a
- * counter. A barrier and a sum up a binary tree, and broadcasts down one, with another root each time. */
+ * Collectives that the NIC does: everything is posted before the first begins, then each PE only counts itself in and
+ * waits for a counter. A barrier and a sum up a binary tree, and broadcasts down one, with another root each time. */
 #include "tests/openshmem/symmetric.h"
 
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Waiting for memory that another PE writes: loops without a call and with one, comparisons, counters, and one loop over many
- * variables. A token goes round; who has not got it waits. */
+ * Waiting for memory that another PE writes: loops without a call and with one, comparisons, counters, and one loop
+ * over many variables. A token goes round; who has not got it waits. */
 #include "tests/openshmem/symmetric.h"
 
 #include <sched.h>

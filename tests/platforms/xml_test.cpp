@@ -21,13 +21,13 @@ protected:
   {
     std::string pattern = (std::filesystem::temp_directory_path() / "umwelt-xml-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
+    directory_ = pattern;
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   std::string file(const std::string& text)
   {
-    const std::string path = folder_ / "platform.xml";
+    const std::string path = directory_ / "platform.xml";
     std::ofstream(path) << text;
     return path;
   }
@@ -54,7 +54,7 @@ protected:
   const std::string route_ = R"(<route src="node10" dst="node9"><link_ctn id="cable" direction="UP"/></route>)";
 
 private:
-  std::filesystem::path folder_;
+  std::filesystem::path directory_;
 };
 
 TEST_F(Xml, NodesAreInNaturalOrder)
@@ -118,7 +118,7 @@ TEST_F(Xml, AMissingFile)
                                               "path; `umwelt platforms` lists the ready platforms.");
 }
 
-TEST_F(Xml, AFolder)
+TEST_F(Xml, ADirectory)
 {
   EXPECT_THAT(message("/"), testing::HasSubstr("got something that is not a file"));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * All ranks add to, fetch from and swap with memory of rank 0, on a non-matching interface (Portals 4.3, 3.15.4 to 3.15.6). */
+ * All ranks add to, fetch from and swap with memory of rank 0, on a non-matching interface (Portals 4.3, 3.15.4
+ * to 3.15.6). */
 #include "tests/portals_programs/exposed.h"
 
 int main(void)

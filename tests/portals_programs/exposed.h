@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Both ends of a transfer as most of these programs want them: memory behind a portal table entry of its own that every rank
- * may use, and a memory descriptor without an event queue. PTL_CT_NONE stands for no counter. */
+ * Both ends of a transfer as most of these programs want them: memory behind a portal table entry of its own that every
+ * rank may use, and a memory descriptor without an event queue. PTL_CT_NONE stands for no counter. */
 #pragma once
 
 #include "tests/portals_programs/program.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Gets from all ranks on a logical, non-matching interface, counted by a counting event; the map of ranks comes back as it
- * was set (Portals 4.3, 3.6.6, 3.14 and 3.15.3). */
+ * Gets from all ranks on a logical, non-matching interface, counted by a counting event; the map of ranks comes back as
+ * it was set (Portals 4.3, 3.6.6, 3.14 and 3.15.3). */
 #include "tests/portals_programs/exposed.h"
 
 enum { length = 1000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Large transfers between memory of all kinds: anonymous mappings, which cells share with the runtime, and others; before and
- * after parts of them have gone and a child process was made. */
+ * Large transfers between memory of all kinds: anonymous mappings, which worker processes share with the runtime, and
+ * others; before and after parts of them have gone and a child process was made. */
 #define _GNU_SOURCE
 #include "tests/portals_programs/exposed.h"
 

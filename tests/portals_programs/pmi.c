@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * The launcher's descriptor as a program may use it: through poll, copies and non-blocking looks, with requests that cannot
- * be served; and what a barrier costs. Given "abort", rank 1 ends the job with PMI's abort; given "garbage", it writes a
- * line that never ends. */
+ * The launcher's descriptor as a program may use it: through poll, copies and non-blocking looks, with requests that
+ * cannot be served; and what a barrier costs. Given "abort", rank 1 ends the job with PMI's abort; given "garbage", it
+ * writes a line that never ends. */
 #include "tests/portals_programs/program.h"
 
 #include <poll.h>

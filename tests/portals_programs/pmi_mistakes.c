@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Raw bytes on PMI_FD, right and wrong: whatever a rank sends, it is answered, told why in the log, or its end is seen. The argument
- * says which mistake it makes. Ranks other than 1 wait for it at a barrier where it says so. */
+ * Raw bytes on PMI_FD, right and wrong: whatever a rank sends, it is answered, told why in the log, or its end is seen.
+ * The argument says which mistake it makes. Ranks other than 1 wait for it at a barrier where it says so. */
 #include "tests/portals_programs/program.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Ranks that wait for a Put with calls that change nothing, as SHMEM libraries do, and computations that make such calls, too.
- * Given "forever", they wait for a Put that nobody sends. */
+ * Ranks that wait for a Put with calls that change nothing, as SHMEM libraries do, and computations that make such
+ * calls, too. Given "forever", they wait for a Put that nobody sends. */
 #include "tests/portals_programs/exposed.h"
 
 #include <time.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a program written directly against Portals 4 needs of its launcher: rank, size, a key-value space and a barrier, over
- * PMI-1 (environment PMI_RANK, PMI_SIZE, PMI_FD; lines of name=value pairs on that descriptor). Everything Portals is in
- * the programs themselves. A program ends with 1 and a line on stderr if anything is not as the specification says.
+ * What a program written directly against Portals 4 needs of its launcher: rank, size, a key-value space and a barrier,
+ * over PMI-1 (environment PMI_RANK, PMI_SIZE, PMI_FD; lines of name=value pairs on that descriptor). Everything Portals
+ * is in the programs themselves. A program ends with 1 and a line on stderr if anything is not as the specification
+ * says.
  */
 #pragma once
 

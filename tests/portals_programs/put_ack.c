@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A Put with acknowledgement round a ring, on a physical, matching interface: every field of the PUT, SEND and ACK events
- * (Portals 4.3, 3.13.1 and 3.15.2). */
+ * A Put with acknowledgement round a ring, on a physical, matching interface: every field of the PUT, SEND and ACK
+ * events (Portals 4.3, 3.13.1 and 3.15.2). */
 #include "tests/portals_programs/program.h"
 
 enum { length = 4096, header = 4711, bits = 0x1234 };

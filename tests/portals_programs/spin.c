@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Ranks that wait for a Put by looking at their memory, with no call and no event, as SHMEM libraries do; and computations
- * that look like it; and for a status register. Given "forever", they wait for a Put that nobody sends; given "calls",
- * they do that with calls that take no time. */
+ * Ranks that wait for a Put by looking at their memory, with no call and no event, as SHMEM libraries do; and
+ * computations that look like it; and for a status register. Given "forever", they wait for a Put that nobody sends;
+ * given "calls", they do that with calls that take no time. */
 #include "tests/portals_programs/exposed.h"
 
 enum { rounds = 20 };

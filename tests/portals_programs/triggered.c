@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A token that goes round the ring several times without any rank's processor: each arrival triggers the Put to the next rank
- * and an increment of a second counter (Portals 4.3, 3.16). */
+ * A token that goes round the ring several times without any rank's processor: each arrival triggers the Put to the
+ * next rank and an increment of a second counter (Portals 4.3, 3.16). */
 #include "tests/portals_programs/exposed.h"
 
 enum { rounds = 5 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Messages before their receives, as an MPI library handles them: they land in the overflow list, a search finds them, and
- * the entry appended later takes them (Portals 4.3, 2.4.2, 3.11.3 and 3.12.2). */
+ * Messages before their receives, as an MPI library handles them: they land in the overflow list, a search finds them,
+ * and the entry appended later takes them (Portals 4.3, 2.4.2, 3.11.3 and 3.12.2). */
 #include "tests/portals_programs/program.h"
 
 enum { size = 64 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Asynchronous I/O on files, pipes and sockets, with all notifications; names looked up asynchronously; timers that start threads. Same
- * output natively and simulated. */
+ * Asynchronous I/O on files, pipes and sockets, with all notifications; names looked up asynchronously; timers that
+ * start threads. Same output natively and simulated. */
 #define _GNU_SOURCE
 #include <aio.h>
 #include <errno.h>
@@ -178,7 +178,7 @@ static void cancel_all(void)
   close(ends[1]);
 }
 
-/* --- lists ------------------------------------------------------------------------------------------------------------------ */
+/* --- lists -------------------------------------------------------------------------------------------------------- */
 
 static sem_t told;
 static void* told_value;
@@ -275,7 +275,7 @@ static void notifications(void)
   close(fd);
 }
 
-/* --- what else the C library starts threads for --------------------------------------------------------------------------- */
+/* --- what else the C library starts threads for ------------------------------------------------------------------- */
 
 static void lookups(void)
 {

@@ -18,7 +18,7 @@ static double seconds(clockid_t id)
 
 static void expect(const char* what, double slept, double least)
 {
-  /* dates near 2^31 s have a resolution of 0.2 us in a double */
+  /* times near 2^31 s have a resolution of 0.2 us in a double */
   printf("%s: %s\n", what, slept >= least - 1e-6 && slept < least + 10 ? "as asked" : "wrong");
 }
 
@@ -39,13 +39,13 @@ int main(void)
   }
   const struct timespec short_time = {0, 30000000};
   struct timeval in_select = {0, 30000};
-  struct timespec date;
+  struct timespec abstime;
   SLEPT("nanosleep", 0.03, nanosleep(&short_time, NULL));
   SLEPT("select", 0.03, select(0, NULL, NULL, NULL, &in_select));
   SLEPT("poll", 0.03, poll(NULL, 0, 30));
-  clock_gettime(CLOCK_REALTIME, &date);
-  date.tv_sec += 1;
-  SLEPT("absolute", 0.9, clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &date, NULL));
+  clock_gettime(CLOCK_REALTIME, &abstime);
+  abstime.tv_sec += 1;
+  SLEPT("absolute", 0.9, clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &abstime, NULL));
   SLEPT("sleep", 1.0, sleep(1));
 
   double last = seconds(CLOCK_MONOTONIC);

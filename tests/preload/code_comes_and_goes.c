@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Loops that wait, in code that is unloaded, loaded again or copied by fork(2): code_comes_and_goes PLUGIN OTHER_PLUGIN, which are
- * code_plugin.c compiled in two ways. The simulation changes code in which it has seen somebody wait (runtime/world/slices.h). */
+ * Loops that wait, in code that is unloaded, loaded again or copied by fork(2): code_comes_and_goes PLUGIN
+ * OTHER_PLUGIN, which are code_plugin.c compiled in two ways. The simulation changes code in which it has seen somebody
+ * wait (runtime/rank_host/slices.h). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <pty.h>
@@ -81,7 +82,7 @@ static void data_in_its_place(const char* path)
   munmap(data, 4096);
 }
 
-/* --- in this program itself ---------------------------------------------------------------------------------------- */
+/* --- in this program itself --------------------------------------------------------------------------------------- */
 
 __attribute__((noinline)) static long wait_here(atomic_int* word, long most)
 {

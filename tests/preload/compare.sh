@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# compare.sh UMWELT PROGRAM...: runs the program as it is and under Umwelt, in the runtime's process and in one of its own; output and
-# exit code must be the same, and there must be some. With --cpu none UMWELT_TEST_EXACT is set: nothing takes time but calls.
+# compare.sh UMWELT PROGRAM...: runs the program as it is and under Umwelt, in the runtime's process and in one of its
+# own; output and exit code must be the same, and there must be some. With --cpu none UMWELT_TEST_EXACT is set: nothing
+# takes time but calls.
 set -u
 umwelt=$1
 shift
@@ -11,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 native=$?
 [ $native -lt 126 ] || [ $native -gt 128 ] || exit 1 # it did not start
 [ -s "$work/native" ] || { echo "$*: expected something on standard output natively, to compare, got nothing and exit code $native"; exit 1; }
-for mode in "--cpu measured" "--cpu none" "--cells 1"; do
+for mode in "--cpu measured" "--cpu none" "--workers 1"; do
   read -ra options <<<"$mode"
   exact=()
   [ "$mode" != "--cpu none" ] || exact=(env UMWELT_TEST_EXACT=1)

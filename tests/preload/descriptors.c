@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Numbers of descriptors: 0, 1 and 2 can be closed, replaced and given out again, numbers of the program's own choice (dup2) are its own,
- * and whatever other processes do to theirs does not show. Natively every process has a table of its own; ranks share one.
+ * Numbers of descriptors: 0, 1 and 2 can be closed, replaced and given out again, numbers of the program's own choice
+ * (dup2) are its own, and whatever other processes do to theirs does not show. Natively every process has a table of
+ * its own; ranks share one.
  *
- *   descriptors COUNT [FOLDER]     COUNT processes
+ *   descriptors COUNT [DIRECTORY]     COUNT processes
  */
 #include "node_peers.h"
 
@@ -31,7 +32,7 @@ static int report = 2;
     }                                                                                                                  \
   } while (0)
 
-static char folder[64];
+static char base[64];
 static int peers;
 static volatile int* meeting;
 
@@ -40,7 +41,7 @@ static const char* path_of(const char* name)
   static char paths[8][256];
   static int next;
   char* path = paths[next++ % 8];
-  snprintf(path, sizeof paths[0], "%s/%d-%s", folder, peer, name);
+  snprintf(path, sizeof paths[0], "%s/%d-%s", base, peer, name);
   return path;
 }
 
@@ -85,7 +86,7 @@ static bool leads_to(int fd, const char* name)
   return fstat(fd, &of_fd) == 0 && stat(path_of(name), &of_name) == 0 && of_fd.st_ino == of_name.st_ino;
 }
 
-/* --- 0, 1 and 2 ------------------------------------------------------------------------------------------------------------------------ */
+/* --- 0, 1 and 2 --------------------------------------------------------------------------------------------------- */
 
 static void redirected(void)
 {
@@ -176,7 +177,7 @@ static void lowest(void)
   close(0);
   numbers[count++] = epoll_create1(0);
   close(0);
-  DIR* directory = opendir(folder);
+  DIR* directory = opendir(base);
   CHECK(directory);
   numbers[count++] = dirfd(directory);
   closedir(directory);
@@ -287,7 +288,7 @@ static void waits(void)
   say("waits: %s", line);
 }
 
-/* --- numbers of one's own choice ------------------------------------------------------------------------------------------------ */
+/* --- numbers of one's own choice ---------------------------------------------------------------------------------- */
 
 static void chosen(void)
 {
@@ -336,9 +337,9 @@ static void chosen(void)
   meet(meeting, peers);
 }
 
-static void folders(void)
+static void directories(void)
 {
-  const int fd = high(open(folder, O_RDONLY | O_DIRECTORY));
+  const int fd = high(open(base, O_RDONLY | O_DIRECTORY));
   CHECK(dup2(fd, 13) == 13 && close(fd) == 0);
   char name[32];
   struct stat status;
@@ -358,7 +359,8 @@ static void closed_by_others(void)
   const int fd = peer == 0 ? -1 : make_high("kept");
   int ends[2] = {-1, -1};
   if (peer != 0)
-    CHECK(dup2(fd, 20) == 20 && pipe(ends) == 0); /* which may be 20 otherwise: ranks of a process use each other's numbers up */
+    CHECK(dup2(fd, 20) == 20 &&
+          pipe(ends) == 0); /* which may be 20 otherwise: ranks of a process use each other's numbers up */
   meet(meeting, peers);
   if (peer == 0) {
     report = 2;
@@ -388,7 +390,7 @@ static void closed_by_others(void)
   report = high(dup(2));
 }
 
-/* --- children ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- children ----------------------------------------------------------------------------------------------------- */
 
 static void wait_for(pid_t child)
 {
@@ -466,7 +468,7 @@ static void ends_of_pipes(void)
   close(ends[0]);
 }
 
-/* --- many, against a model --------------------------------------------------------------------------------------------------------- */
+/* --- many, against a model ---------------------------------------------------------------------------------------- */
 
 static void many(void)
 {
@@ -531,7 +533,7 @@ static void end_of_peer(void)
 {
   char* path = (char*)meeting + 1024;
   if (peer == 0) {
-    snprintf(path, 128, "%s-fifo", folder);
+    snprintf(path, 128, "%s-fifo", base);
     CHECK(mkfifo(path, 0600) == 0);
   }
   meet(meeting, peers);
@@ -557,8 +559,8 @@ int main(int argc, char** argv)
   peers = atoi(argv[1]);
   become_peers(peers);
   meeting = common_memory("descriptors", 4096);
-  strcpy(folder, "/tmp/umwelt-descriptors-XXXXXX");
-  CHECK(mkdtemp(folder));
+  strcpy(base, "/tmp/umwelt-descriptors-XXXXXX");
+  CHECK(mkdtemp(base));
   report = high(dup(2));
   redirected();
   closed_and_replaced();
@@ -567,7 +569,7 @@ int main(int argc, char** argv)
   waits();
   meet(meeting, peers);
   chosen();
-  folders();
+  directories();
   closed_by_others();
   children();
   ends_of_pipes();
@@ -575,7 +577,7 @@ int main(int argc, char** argv)
   streams();
   fflush(stdout);
   char command[128];
-  snprintf(command, sizeof command, "rm -r %s", folder);
+  snprintf(command, sizeof command, "rm -r %s", base);
   CHECK(system(command) == 0);
   meet(meeting, peers);
   end_of_peer();

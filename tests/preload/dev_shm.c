@@ -22,12 +22,12 @@ static const char* path_of(const char* what)
 
 static int is_listed(const char* path)
 {
-  DIR* folder = opendir("/dev/shm");
-  CHECK(folder);
+  DIR* directory = opendir("/dev/shm");
+  CHECK(directory);
   int found = 0;
-  for (const struct dirent* entry; (entry = readdir(folder));)
+  for (const struct dirent* entry; (entry = readdir(directory));)
     found += strcmp(entry->d_name, path + strlen("/dev/shm/")) == 0;
-  closedir(folder);
+  closedir(directory);
   return found;
 }
 
@@ -53,15 +53,15 @@ static void names(volatile int* word)
   CHECK(stat("/dev/shm", &status) == 0 && S_ISDIR(status.st_mode) && (status.st_mode & 07777) == 01777);
   meet(word, peers);
   if (peer == 1) {
-    CHECK(mkdir(path_of("folder"), 0700) == 0);
+    CHECK(mkdir(path_of("directory"), 0700) == 0);
     char to[256];
-    snprintf(to, sizeof to, "%s/moved", path_of("folder"));
+    snprintf(to, sizeof to, "%s/moved", path_of("directory"));
     CHECK(rename(path_of("file"), to) == 0);
     CHECK(symlink(to, path_of("link")) == 0);
     CHECK(truncate(to, 3) == 0 && chmod(to, 0640) == 0);
     CHECK(stat(to, &status) == 0 && status.st_size == 3 && (status.st_mode & 0777) == 0640);
-    FAILS(rmdir(path_of("folder")), ENOTEMPTY);
-    CHECK(unlink(path_of("link")) == 0 && unlink(to) == 0 && rmdir(path_of("folder")) == 0);
+    FAILS(rmdir(path_of("directory")), ENOTEMPTY);
+    CHECK(unlink(path_of("link")) == 0 && unlink(to) == 0 && rmdir(path_of("directory")) == 0);
   }
   meet(word, peers);
   CHECK(!is_listed(path_of("file")));

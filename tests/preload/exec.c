@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * exec, stage by stage: the program executes itself, with another environment, through a script, by a descriptor; each stage tells what it
- * has been left. */
+ * exec, stage by stage: the program executes itself, with another environment, through a script, by a descriptor; each
+ * stage tells what it has been left. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -62,19 +62,19 @@ static void tell(int argc, char** argv)
     printf(" '%s'", argv[i]);
   printf("\n");
   const char* pid = getenv("PID_BEFORE");
-  const char* date = getenv("DATE_BEFORE");
+  const char* abstime = getenv("DATE_BEFORE");
   if (pid)
     printf("pid %s\n", atoi(pid) == getpid() ? "kept" : "changed");
-  if (date)
-    printf("clock %s\n", atoll(date) <= now() ? "goes on" : "went back");
+  if (abstime)
+    printf("clock %s\n", atoll(abstime) <= now() ? "goes on" : "went back");
   sigset_t mask;
   sigprocmask(SIG_SETMASK, NULL, &mask);
   const mode_t file_mask = umask(0);
   umask(file_mask);
-  char folder[4096];
-  must(getcwd(folder, sizeof folder) != NULL, "getcwd");
-  printf("USR1 %s, USR2 %s, TERM %s, umask %03o, folder %s, VALUE=%s, home %s\n", disposition(SIGUSR1),
-         disposition(SIGUSR2), sigismember(&mask, SIGTERM) ? "blocked" : "open", (unsigned)file_mask, folder,
+  char directory[4096];
+  must(getcwd(directory, sizeof directory) != NULL, "getcwd");
+  printf("USR1 %s, USR2 %s, TERM %s, umask %03o, directory %s, VALUE=%s, home %s\n", disposition(SIGUSR1),
+         disposition(SIGUSR2), sigismember(&mask, SIGTERM) ? "blocked" : "open", (unsigned)file_mask, directory,
          getenv("VALUE") ? getenv("VALUE") : "", getenv("HOME") ? "there" : "gone");
   fflush(stdout);
 }
@@ -93,7 +93,7 @@ static void refusals(const char* self)
   char* argv[] = {"x", NULL};
   must(execv("/no/such/program", argv) == -1 && errno == ENOENT, "ENOENT");
   must(execvp("no-such-program-anywhere", argv) == -1 && errno == ENOENT, "ENOENT in PATH");
-  must(execv("/", argv) == -1 && errno == EACCES, "EACCES of a folder");
+  must(execv("/", argv) == -1 && errno == EACCES, "EACCES of a directory");
   must(execv("/etc/passwd", argv) == -1 && errno == EACCES, "EACCES");
   must(execv("", argv) == -1 && errno == ENOENT, "ENOENT of nothing");
   char path[64];

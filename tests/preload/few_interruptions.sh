@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# few_interruptions.sh UMWELT MOST OPTION... -- PROGRAM...: the program ends well, and there have been at most MOST events of the simulation,
-# crossings and interruptions of threads that go on without a call. (A report that is to be the same every time does not count the last.)
+# few_interruptions.sh UMWELT MOST OPTION... -- PROGRAM...: the program ends well, and there have been at most MOST
+# events of the simulation, crossings and interruptions of threads that go on without a call. (A report that is to be
+# the same every time does not count the last.)
 set -eu
 umwelt=$1
 most=$2

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Locks of files between processes: fcntl(2), lockf(3), flock(2). What the program says is equal natively and simulated.
+ * Locks of files between processes: fcntl(2), lockf(3), flock(2). What the program says is equal natively and
+ * simulated.
  *
- *   file_locks FOLDER COUNT        COUNT processes, which have the folder in common
- *   file_locks FOLDER COUNT wait   two wait for each other for ever
+ *   file_locks DIRECTORY COUNT        COUNT processes, which have the directory in common
+ *   file_locks DIRECTORY COUNT wait   two wait for each other for ever
  */
 #include "node_peers.h"
 
@@ -14,7 +15,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-static const char* folder;
+static const char* directory;
 static int peers;
 
 static const char* path_of(const char* name)
@@ -22,7 +23,7 @@ static const char* path_of(const char* name)
   static char paths[8][256];
   static int next;
   char* path = paths[next++ % 8];
-  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+  snprintf(path, sizeof paths[0], "%s/%s", directory, name);
   return path;
 }
 
@@ -274,7 +275,8 @@ static void errors(void)
   close(out);
 }
 
-/* Many requests in an order that is always the same, by a process and three of its open files: what the kernel says of each. */
+/* Many requests in an order that is always the same, by a process and three of its open files: what the kernel says of
+ * each. */
 static void many_requests(void)
 {
   if (peer != 0)
@@ -402,7 +404,7 @@ int main(int argc, char** argv)
 {
   if (argc < 3)
     return 2;
-  folder = argv[1];
+  directory = argv[1];
   peers = atoi(argv[2]);
   become_peers(peers);
   if (argc > 3) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What depends on where a program lies and on how it was linked: fixed_address PLUGIN. Built in several ways without -pie.
+// What depends on where a program lies and on how it was linked: fixed_address PLUGIN. Built in several ways without
+// -pie.
 #include <array>
 #include <cerrno>
 #include <csignal>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Threads that work on many short pieces together, and between them look for the next with a count, `pause` and a futex in the end,
- * as libpthreadpool does (threadpool-pthreads.c): fork_join THREADS PIECES [most]. With `most` it fails if threads have gone to sleep
- * more often than that: who only waits is not to count to the end. */
+ * Threads that work on many short pieces together, and between them look for the next with a count, `pause` and a futex
+ * in the end, as libpthreadpool does (threadpool-pthreads.c): fork_join THREADS PIECES [most]. With `most` it fails if
+ * threads have gone to sleep more often than that: who only waits is not to count to the end. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Threads that wake by themselves while the others wait for something: helper_threads MODE [UNIT [ROUNDS]]. The helper waits for UNIT
- * microseconds ROUNDS times (0: for ever), then lets main go on. How it waits, and what else it does, is MODE:
- *   sleeps, naps (usleep), polls (a pipe), polls_nothing, conditions, semaphores, futexes;
- *   prints: a line every 1,000 rounds; hands_over: another thread waits for each round; writes: into a pipe that another one reads;
- *   copies: into a file
- * and main waits in pthread_join, but for
- *   waits_for_condition, waits_for_semaphore, waits_for_lock: the helper sleeps. */
+ * Threads that wake by themselves while the others wait for something: helper_threads MODE [UNIT [ROUNDS]]. The helper
+ * waits for UNIT microseconds ROUNDS times (0: for ever), then lets main go on. How it waits, and what else it does, is
+ * MODE: sleeps, naps (usleep), polls (a pipe), polls_nothing, conditions, semaphores, futexes; prints: a line every
+ * 1,000 rounds; hands_over: another thread waits for each round; writes: into a pipe that another one reads; copies:
+ * into a file and main waits in pthread_join, but for waits_for_condition, waits_for_semaphore, waits_for_lock: the
+ * helper sleeps. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <poll.h>
@@ -34,15 +33,15 @@ static int is(const char* name)
 
 static struct timespec after(clockid_t clock)
 {
-  struct timespec date;
-  clock_gettime(clock, &date);
-  date.tv_sec += unit / 1000000;
-  date.tv_nsec += unit % 1000000 * 1000;
-  if (date.tv_nsec >= 1000000000) {
-    ++date.tv_sec;
-    date.tv_nsec -= 1000000000;
+  struct timespec abstime;
+  clock_gettime(clock, &abstime);
+  abstime.tv_sec += unit / 1000000;
+  abstime.tv_nsec += unit % 1000000 * 1000;
+  if (abstime.tv_nsec >= 1000000000) {
+    ++abstime.tv_sec;
+    abstime.tv_nsec -= 1000000000;
   }
-  return date;
+  return abstime;
 }
 
 static void wait_once(void)
@@ -54,13 +53,13 @@ static void wait_once(void)
   } else if (is("polls_nothing")) {
     ppoll(NULL, 0, &duration, NULL);
   } else if (is("conditions")) {
-    const struct timespec date = after(CLOCK_REALTIME);
+    const struct timespec abstime = after(CLOCK_REALTIME);
     pthread_mutex_lock(&mutex);
-    pthread_cond_timedwait(&never, &mutex, &date);
+    pthread_cond_timedwait(&never, &mutex, &abstime);
     pthread_mutex_unlock(&mutex);
   } else if (is("semaphores")) {
-    const struct timespec date = after(CLOCK_REALTIME);
-    sem_timedwait(&empty, &date);
+    const struct timespec abstime = after(CLOCK_REALTIME);
+    sem_timedwait(&empty, &abstime);
   } else if (is("futexes")) {
     static int word;
     syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &duration, NULL, 0);

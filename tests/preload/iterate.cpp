@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Callbacks of dl_iterate_phdr that compute for several time slices and look at the clock: ld.so's lock is held, and other ranks
-// want it too.
+// Callbacks of dl_iterate_phdr that compute for several time slices and look at the clock: ld.so's lock is held, and
+// other ranks want it too.
 #include <cstdio>
 #include <cstring>
 #include <ctime>

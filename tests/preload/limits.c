@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The file mode mask and the number of descriptors that a process may open are its own. `limits peers`: as ranks of one process, of which
-// only the first changes its own.
+// The file mode mask and the number of descriptors that a process may open are its own. `limits peers`: as ranks of one
+// process, of which only the first changes its own.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -20,12 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/umwelt-limits-XXXXXX";
+static char directory[] = "/tmp/umwelt-limits-XXXXXX";
 
 static const char* below(const char* name)
 {
   static char path[128];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(path, sizeof path, "%s/%s", directory, name);
   return path;
 }
 
@@ -204,7 +204,7 @@ static int peers(int rank)
 int main(int argc, char** argv)
 {
   (void)argv;
-  if (!mkdtemp(folder))
+  if (!mkdtemp(directory))
     return 2;
   int status = 0;
   if (argc > 1) {
@@ -214,6 +214,6 @@ int main(int argc, char** argv)
     descriptors();
     everything();
   }
-  rmdir(folder);
+  rmdir(directory);
   return status;
 }

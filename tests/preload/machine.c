@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is told about the machine agrees, whoever tells it: C library, kernel, /proc, /sys, hwloc, libnuma. Natively for the machine, as a rank
-// for the node; `machine CORES SOCKETS MIB [OWN...]`: which has so many, and the rank those of its own.
+// What is told about the machine agrees, whoever tells it: C library, kernel, /proc, /sys, hwloc, libnuma. Natively for
+// the machine, as a rank for the node; `machine CORES SOCKETS MIB [OWN...]`: which has so many, and the rank those of
+// its own.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -66,14 +67,14 @@ static const char* first_line(const char* path)
 static int numbered(const char* path, const char* begin)
 {
   int count = 0;
-  DIR* folder = opendir(path);
-  for (struct dirent* entry; folder && (entry = readdir(folder));) {
+  DIR* directory = opendir(path);
+  for (struct dirent* entry; directory && (entry = readdir(directory));) {
     const size_t length = strlen(begin);
     count += strncmp(entry->d_name, begin, length) == 0 && strspn(entry->d_name + length, "0123456789") > 0 &&
              entry->d_name[length + strspn(entry->d_name + length, "0123456789")] == '\0';
   }
-  if (folder)
-    closedir(folder);
+  if (directory)
+    closedir(directory);
   return count;
 }
 
@@ -202,7 +203,7 @@ int main(int argc, char** argv)
   setenv("HWLOC_COMPONENTS", "-x86", 1);
   topology("from /sys", cores, memory, &own);
 
-  // what is not there, and what is no folder
+  // what is not there, and what is no directory
   errno = 0;
   expect("open of a core that is not there", open("/sys/devices/system/cpu/cpu99999/online", O_RDONLY), -1);
   expect("ENOENT", errno, ENOENT);

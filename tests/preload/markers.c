@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Threads that share a pile of work under one lock, as the parallel markers of Boehm's collector do (mark.c, pthread_support.c): the lock is
- * tried with growing pauses before it is waited for, whoever finds nothing waits for a condition, whoever adds wakes all: markers THREADS
- * ITEMS */
+ * Threads that share a pile of work under one lock, as the parallel markers of Boehm's collector do (mark.c,
+ * pthread_support.c): the lock is tried with growing pauses before it is waited for, whoever finds nothing waits for a
+ * condition, whoever adds wakes all: markers THREADS ITEMS */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

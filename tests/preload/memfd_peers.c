@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// memfd_peers: a memory file of rank 0 that rank 1 gets as a descriptor (SCM_RIGHTS) and by its path below /proc. Both are on one node.
+// memfd_peers: a memory file of rank 0 that rank 1 gets as a descriptor (SCM_RIGHTS) and by its path below /proc. Both
+// are on one node.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Memory wanted above the program's data lies there, for every rank of a process (Sandia OpenSHMEM's heap), and where it is wanted if
- * nothing is in the way; fixed places are as natively. Exit code 1: it does not lie above. */
+ * Memory wanted above the program's data lies there, for every rank of a process (Sandia OpenSHMEM's heap), and where
+ * it is wanted if nothing is in the way; fixed places are as natively. Exit code 1: it does not lie above. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Large anonymous memory is the process's own and begins with zeros, however it came about. Same output natively and simulated. */
+ * Large anonymous memory is the process's own and begins with zeros, however it came about. Same output natively and
+ * simulated. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Message queues of POSIX among processes of a node: priorities, waiting with and without a date, notifications, polling, and what
- * each call says to bad input. */
+ * Message queues of POSIX among processes of a node: priorities, waiting with and without a time, notifications,
+ * polling, and what each call says to bad input. */
 #include "node_peers.h"
 
 #include <mqueue.h>
@@ -87,9 +87,9 @@ static void handle(int number)
   (void)number;
 }
 
-static void dates(void)
+static void abstimes(void)
 {
-  const mqd_t queue = make("dates", 1);
+  const mqd_t queue = make("times", 1);
   const struct timespec epoch = {0, 0}, before = {-1, 0}, impossible = {0, 1000000000}, after = {INT64_MAX, 0};
   CHECK(mq_timedsend(queue, "x", 1, 0, &epoch) == 0); /* there is room */
   FAILS(mq_timedsend(queue, "x", 1, 0, &epoch), ETIMEDOUT);
@@ -111,8 +111,8 @@ static void dates(void)
   CHECK(mq_send(queue, "x", 1, 0) == 0);
   FAILS(mq_timedsend(queue, "x", 1, 0, &after), EINTR);
   setitimer(ITIMER_REAL, &never, NULL);
-  CHECK(mq_unlink(name_of("dates")) == 0 && mq_close(queue) == 0);
-  say("dates");
+  CHECK(mq_unlink(name_of("times")) == 0 && mq_close(queue) == 0);
+  say("times");
 }
 
 /* Peer 0 serves the others, whose requests have priorities. */
@@ -267,7 +267,7 @@ int main(void)
     shm_unlink(name_of("mqueue"));
   if (peer == 0) {
     bad_input();
-    dates();
+    abstimes();
     priorities();
   }
   meet(&common->word, peers);

@@ -3,9 +3,9 @@
 #
 #   node_compare.sh UMWELT NP PROGRAM [ARGUMENT...]
 #
-# A program of several processes on one node (node_peers.h) says and returns the same natively and as NP ranks of a simulated node, in one
-# process and in several, measured and with --cpu none; two runs with --cpu none write the same report. None of them leaves anything in
-# this machine's /dev/shm.
+# A program of several processes on one node (node_peers.h) says and returns the same natively and as NP ranks of a
+# simulated node, in one process and in several, measured and with --cpu none; two runs with --cpu none write the same
+# report. None of them leaves anything in this machine's /dev/shm.
 set -euo pipefail
 umwelt=$1
 np=$2
@@ -31,7 +31,7 @@ check native "$@"
 [[ $(wc -l <"$work/native") -gt 1 ]]
 ls /dev/shm >"$work/before"
 number=0
-for way in "--cpu none" "--cpu none --ranks-per-cell 1" "--cpu measured" "--cpu measured --ranks-per-cell 2"; do
+for way in "--cpu none" "--cpu none --ranks-per-worker 1" "--cpu measured" "--cpu measured --ranks-per-worker 2"; do
   read -ra options <<<"$way"
   number=$((number + 1))
   check "$number" "$umwelt" run -q "${options[@]}" --report "$work/$number.json" -np "$np" -N "$np" "$@"

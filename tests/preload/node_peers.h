@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Processes of one node: ranks of a job under Umwelt (umwelt run -N N), natively children of a parent that waits for them. Each
- * prints lines that begin with its number, and checks for itself. */
+ * Processes of one node: ranks of a job under Umwelt (umwelt run -N N), natively children of a parent that waits for
+ * them. Each prints lines that begin with its number, and checks for itself. */
 #pragma once
 
 #ifndef _GNU_SOURCE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * What OpenMP programs do: regions, loops with every schedule, reductions, barriers, sections, critical, ordered, tasks with
- * dependences, locks, nested regions. Same output natively and simulated, with libgomp and with libomp.
- *   openmp [tasks]: the tasks, or everything else */
+ * What OpenMP programs do: regions, loops with every schedule, reductions, barriers, sections, critical, ordered, tasks
+ * with dependences, locks, nested regions. Same output natively and simulated, with libgomp and with libomp. openmp
+ * [tasks]: the tasks, or everything else */
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Simulated only, with --cpu fixed=NS: how much faster an OpenMP region is than the same loop without threads.
- *   openmp_gain CORES: exit code 1 unless a region of CORES threads, as many as OpenMP starts by itself, takes 1/CORES of the time. All
- *   stretches between two calls are equally long, so the number of calls is the time, and the rest, a barrier, is less than 2 %. */
+ *   openmp_gain CORES: exit code 1 unless a region of CORES threads, as many as OpenMP starts by itself, takes 1/CORES
+ * of the time. All stretches between two calls are equally long, so the number of calls is the time, and the rest, a
+ * barrier, is less than 2 %. */
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>

@@ -30,10 +30,10 @@ static int known(int tid)
   return 0;
 }
 
-static void show(const char* when, const char* folder)
+static void show(const char* when, const char* directory)
 {
   int threads = 0, mine = 0, with_cores = 0, with_name = 0;
-  DIR* entries = opendir(folder);
+  DIR* entries = opendir(directory);
   if (!entries) {
     printf("%s: errno %d\n", when, errno);
     return;
@@ -47,7 +47,7 @@ static void show(const char* when, const char* folder)
     cpu_set_t cores;
     with_cores += sched_getaffinity(tid, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0;
     char path[512];
-    snprintf(path, sizeof path, "%s/%d/comm", folder, tid);
+    snprintf(path, sizeof path, "%s/%d/comm", directory, tid);
     FILE* name = fopen(path, "r");
     with_name += name && fgetc(name) != EOF;
     if (name)
@@ -55,12 +55,12 @@ static void show(const char* when, const char* folder)
   }
   closedir(entries);
   struct dirent** list;
-  const int scanned = scandir(folder, &list, NULL, NULL);
+  const int scanned = scandir(directory, &list, NULL, NULL);
   for (int i = 0; i < scanned; ++i)
     free(list[i]);
   free(list);
-  printf("%s: %d threads, %d known, %d with cores, %d with a name; %d entries\n", when, threads, mine, with_cores, with_name,
-         scanned);
+  printf("%s: %d threads, %d known, %d with cores, %d with a name; %d entries\n", when, threads, mine, with_cores,
+         with_name, scanned);
 }
 
 int main(void)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Simulated only, with --cpu fixed=NS: how much faster threads are than one thread, and what they see of the node's cores.
-//   parallel THREADS CORES: exit code 1 unless THREADS threads on CORES cores take 1/min(THREADS, CORES) of the time of one. All
-//   stretches between two calls are equally long, so the number of calls is the time, and the rest, a barrier, is less than 2 %.
+// Simulated only, with --cpu fixed=NS: how much faster threads are than one thread, and what they see of the node's
+// cores.
+//   parallel THREADS CORES: exit code 1 unless THREADS threads on CORES cores take 1/min(THREADS, CORES) of the time of
+//   one. All stretches between two calls are equally long, so the number of calls is the time, and the rest, a barrier,
+//   is less than 2 %.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whatever call names a file, and whatever it is relative to, it is the same file. Natively that is so by itself; a rank sees files of
-// its node among the machine's.
+// Whatever call names a file, and whatever it is relative to, it is the same file. Natively that is so by itself; a
+// rank sees files of its node among the machine's.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -69,28 +69,28 @@ static void agree(const char* path)
   }
   check(strcmp(text, expected) == 0, "fopen", path);
 
-  // one folder at a time
-  int folder = open("/", O_RDONLY | O_DIRECTORY);
+  // one directory at a time
+  int directory = open("/", O_RDONLY | O_DIRECTORY);
   snprintf(relative, sizeof relative, "%s", path + 1);
   char* part = relative;
   for (char* slash; (slash = strchr(part, '/')); part = slash + 1) {
     *slash = '\0';
-    const int next = openat(folder, part, O_RDONLY | O_DIRECTORY);
-    close(folder);
-    folder = next;
+    const int next = openat(directory, part, O_RDONLY | O_DIRECTORY);
+    close(directory);
+    directory = next;
   }
-  check(text_of(openat(folder, last, O_RDONLY), text) && strcmp(text, expected) == 0, "openat its folder", path);
+  check(text_of(openat(directory, last, O_RDONLY), text) && strcmp(text, expected) == 0, "openat its directory", path);
 
-  // the folder knows it
+  // the directory knows it
   int listed = 0;
-  DIR* entries = fdopendir(folder);
+  DIR* entries = fdopendir(directory);
   for (struct dirent* entry; entries && (entry = readdir(entries));)
     listed += strcmp(entry->d_name, last) == 0;
   if (entries)
     closedir(entries);
   check(listed == 1, "readdir", path);
 
-  // from within its folder, and with detours
+  // from within its directory, and with detours
   char here[PATH_MAX], there[PATH_MAX], shown[PATH_MAX];
   getcwd(here, sizeof here);
   snprintf(there, sizeof there, "%.*s", (int)(strrchr(path, '/') - path), path);
@@ -144,15 +144,15 @@ static void refused(void)
 // Files of the machine are what they were.
 static void plain(void)
 {
-  char folder[] = "/tmp/umwelt-paths-XXXXXX";
+  char directory[] = "/tmp/umwelt-paths-XXXXXX";
   char path[64], other[64], text[64];
   struct stat status;
-  printf("mkdtemp %d\n", mkdtemp(folder) != NULL);
-  snprintf(path, sizeof path, "%s/aXXXXXX", folder);
+  printf("mkdtemp %d\n", mkdtemp(directory) != NULL);
+  snprintf(path, sizeof path, "%s/aXXXXXX", directory);
   const int fd = mkstemp(path);
-  printf("mkstemp %d %d\n", fd >= 0, strlen(path) == strlen(folder) + 8);
+  printf("mkstemp %d %d\n", fd >= 0, strlen(path) == strlen(directory) + 8);
   close(fd);
-  snprintf(other, sizeof other, "%s/b", folder);
+  snprintf(other, sizeof other, "%s/b", directory);
   step(rename(path, other));
   step(link(other, path));
   step(unlink(path));
@@ -163,15 +163,15 @@ static void plain(void)
   step(truncate(path, 10));
   step(stat(path, &status));
   printf("%o %ld\n", status.st_mode & 07777, (long)status.st_size);
-  const int at = open(folder, O_RDONLY | O_DIRECTORY);
+  const int at = open(directory, O_RDONLY | O_DIRECTORY);
   step(unlinkat(at, strrchr(path, '/') + 1, 0));
   step(mkdirat(at, "c", 0700));
   step(renameat(at, "c", at, "d"));
-  step(rmdir(folder));
+  step(rmdir(directory));
   step(unlinkat(at, "d", AT_REMOVEDIR));
   step(remove(other));
   close(at);
-  step(rmdir(folder));
+  step(rmdir(directory));
 }
 
 int main(void)

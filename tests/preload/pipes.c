@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pipes, FIFOs and sockets of the node: between threads, between a process and its children, and as `pipes peers FOLDER` between ranks: two
-// of a node talk, a third one on another node cannot.
+// Pipes, FIFOs and sockets of the node: between threads, between a process and its children, and as `pipes peers
+// DIRECTORY` between ranks: two of a node talk, a third one on another node cannot.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/umwelt-pipes-XXXXXX";
-static const char* where = folder;
+static char directory[] = "/tmp/umwelt-pipes-XXXXXX";
+static const char* where = directory;
 
 static double now(void)
 {
@@ -161,7 +161,7 @@ static socklen_t abstract(struct sockaddr_un* name, const char* text)
   memset(name, 0, sizeof *name);
   name->sun_family = AF_UNIX;
   const int length =
-      snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "%s-%d", text, where == folder ? (int)getpid() : 0);
+      snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "%s-%d", text, where == directory ? (int)getpid() : 0);
   return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1) + (socklen_t)length;
 }
 
@@ -520,7 +520,7 @@ int main(int argc, char** argv)
     where = argv[2];
     return peers(atoi(getenv("OMPI_COMM_WORLD_RANK")));
   }
-  if (!mkdtemp(folder))
+  if (!mkdtemp(directory))
     return 2;
   int ends[2];
   pipe(ends);
@@ -529,6 +529,6 @@ int main(int argc, char** argv)
   fifos();
   sockets();
   children();
-  rmdir(folder);
+  rmdir(directory);
   return 0;
 }

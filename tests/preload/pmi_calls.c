@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Every call of PMI-1: what it does among any number of ranks, and what it says of bad arguments. Given "abort", rank 1 ends
- * the job. */
+ * Every call of PMI-1: what it does among any number of ranks, and what it says of bad arguments. Given "abort", rank 1
+ * ends the job. */
 #include "tests/preload/pmi_check.h"
 
 static int rank, size, spawned, number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Ranks of one job that find each other in different ways: lines on PMI_FD, calls of PMI-1, of PMI-2, of PMIx. All meet in
- * the same barrier and all see what the others have put; lines on PMI_FD do not see what was put with PMIx. */
+ * Ranks of one job that find each other in different ways: lines on PMI_FD, calls of PMI-1, of PMI-2, of PMIx. All meet
+ * in the same barrier and all see what the others have put; lines on PMI_FD do not see what was put with PMIx. */
 #include "tests/preload/pmi_check.h"
 
 #include <pmix.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * What programs that use PMI or PMIx are linked to where no resource manager is installed: every call of the tables, and
- * none that does anything. A program that reaches one of them has not met the shim. */
+ * What programs that use PMI or PMIx are linked to where no resource manager is installed: every call of the tables,
+ * and none that does anything. A program that reaches one of them has not met the shim. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# portals_library.sh LIBRARY SOURCE_ROOT: libportals.so.4 is what a program links against with `cc program.c -lportals`: its SONAME,
-# all functions and nothing else, unversioned as in the reference, and a clear error where there is no simulation.
+# portals_library.sh LIBRARY SOURCE_ROOT: libportals.so.4 is what a program links against with `cc program.c
+# -lportals`: its SONAME, all functions and nothing else, unversioned as in the reference, and a clear error where
+# there is no simulation.
 set -euo pipefail
 library=$1
 root=$2

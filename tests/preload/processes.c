@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A process finds itself below /proc as it is told by the calls that say who it is; `processes NODE_RANKS`: as one of so many ranks on its
-// node, it finds the others, too, and no one else.
+// A process finds itself below /proc as it is told by the calls that say who it is; `processes NODE_RANKS`: as one of
+// so many ranks on its node, it finds the others, too, and no one else.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -31,10 +31,10 @@ static void expect_text(const char* what, const char* got, const char* expected)
   failures += strcmp(got, expected) != 0;
 }
 
-static size_t load(const char* folder, const char* name, char* text, size_t size)
+static size_t load(const char* directory, const char* name, char* text, size_t size)
 {
   char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(path, sizeof path, "%s/%s", directory, name);
   FILE* file = fopen(path, "r");
   const size_t length = file ? fread(text, 1, size - 1, file) : 0;
   text[length] = '\0';
@@ -43,11 +43,11 @@ static size_t load(const char* folder, const char* name, char* text, size_t size
   return length;
 }
 
-static char* link_of(const char* folder, const char* name)
+static char* link_of(const char* directory, const char* name)
 {
   static char text[PATH_MAX];
   char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s%s%s", folder, *name ? "/" : "", name);
+  snprintf(path, sizeof path, "%s%s%s", directory, *name ? "/" : "", name);
   const ssize_t length = readlink(path, text, sizeof text - 1);
   text[length < 0 ? 0 : length] = '\0';
   return text;
@@ -62,32 +62,32 @@ static long field(const char* status, const char* name)
 static int entries(const char* path)
 {
   int count = 0;
-  DIR* folder = opendir(path);
-  for (struct dirent* entry; folder && (entry = readdir(folder));)
+  DIR* directory = opendir(path);
+  for (struct dirent* entry; directory && (entry = readdir(directory));)
     count += entry->d_name[0] >= '0' && entry->d_name[0] <= '9';
-  if (folder)
-    closedir(folder);
+  if (directory)
+    closedir(directory);
   return count;
 }
 
 static int lists(const char* path, long number)
 {
   int found = 0;
-  DIR* folder = opendir(path);
-  for (struct dirent* entry; folder && (entry = readdir(folder));)
+  DIR* directory = opendir(path);
+  for (struct dirent* entry; directory && (entry = readdir(directory));)
     found += strtol(entry->d_name, NULL, 10) == number;
-  if (folder)
-    closedir(folder);
+  if (directory)
+    closedir(directory);
   return found;
 }
 
-// `folder`: of the process below /proc, as it or another one names it.
-static void look(const char* folder, const char* name, long pid, long parent, long group, long session, long threads)
+// `directory`: of the process below /proc, as it or another one names it.
+static void look(const char* directory, const char* name, long pid, long parent, long group, long session, long threads)
 {
   static char text[1 << 16];
   long stat_pid = 0, stat_parent = 0, stat_group = 0, stat_session = 0;
   char stat_name[64], state;
-  load(folder, "stat", text, sizeof text);
+  load(directory, "stat", text, sizeof text);
   expect("fields of stat",
          sscanf(text, "%ld (%63[^)]) %c %ld %ld %ld", &stat_pid, stat_name, &state, &stat_parent, &stat_group,
                 &stat_session),
@@ -97,27 +97,27 @@ static void look(const char* folder, const char* name, long pid, long parent, lo
   expect("group in stat", stat_group, group);
   expect("session in stat", stat_session, session);
   expect_text("name in stat", stat_name, name);
-  load(folder, "status", text, sizeof text);
+  load(directory, "status", text, sizeof text);
   expect("Pid", field(text, "\nPid:"), pid);
   expect("Tgid", field(text, "\nTgid:"), pid);
   expect("PPid", field(text, "\nPPid:"), parent);
   expect("Threads", field(text, "\nThreads:"), threads);
   expect("VmRSS", field(text, "\nVmRSS:") > 0, 1);
-  load(folder, "comm", text, sizeof text);
+  load(directory, "comm", text, sizeof text);
   text[strcspn(text, "\n")] = '\0';
   expect_text("comm", text, name);
-  expect("maps", load(folder, "maps", text, sizeof text) > 0, 1);
-  snprintf(text, sizeof text, "%s/task", folder);
+  expect("maps", load(directory, "maps", text, sizeof text) > 0, 1);
+  snprintf(text, sizeof text, "%s/task", directory);
   expect("threads in task", entries(text), threads);
 }
 
 static pthread_barrier_t both;
 static void* wait_there(void* unused)
 {
-  char folder[64];
-  snprintf(folder, sizeof folder, "/proc/self/task/%d", gettid());
+  char directory[64];
+  snprintf(directory, sizeof directory, "/proc/self/task/%d", gettid());
   static char text[8192];
-  load(folder, "status", text, sizeof text);
+  load(directory, "status", text, sizeof text);
   expect("a thread's Pid", field(text, "\nPid:"), gettid());
   expect("a thread's Tgid", field(text, "\nTgid:"), getpid());
   load("/proc/thread-self", "stat", text, sizeof text);
@@ -163,7 +163,7 @@ static void itself(char** argv)
   expect("lstat", lstat("/proc/self", &status), 0);
   expect("a link", S_ISLNK(status.st_mode), 1);
   expect("stat", stat("/proc/self", &status), 0);
-  expect("a folder", S_ISDIR(status.st_mode), 1);
+  expect("a directory", S_ISDIR(status.st_mode), 1);
   expect_text("exe", link_of(own, "exe"), program);
   load(own, "cmdline", text, sizeof text);
   expect_text("cmdline", text, argv[0]);
@@ -171,15 +171,15 @@ static void itself(char** argv)
   expect("environ", strstr(text, "=") != NULL, 1);
   expect("only what the program can have", strstr(text, "UMWELT_GATE") == NULL, 1);
 
-  char folder[] = "/tmp/umwelt-processes-XXXXXX";
+  char directory[] = "/tmp/umwelt-processes-XXXXXX";
   char here[PATH_MAX];
   getcwd(here, sizeof here);
   expect_text("cwd", link_of(own, "cwd"), here);
-  expect("mkdtemp", mkdtemp(folder) != NULL, 1);
-  expect("chdir", chdir(folder), 0);
-  expect_text("cwd", link_of("/proc/self", "cwd"), folder);
+  expect("mkdtemp", mkdtemp(directory) != NULL, 1);
+  expect("chdir", chdir(directory), 0);
+  expect_text("cwd", link_of("/proc/self", "cwd"), directory);
   const int fd = open("file", O_RDWR | O_CREAT, 0600);
-  snprintf(program, sizeof program, "%s/file", folder);
+  snprintf(program, sizeof program, "%s/file", directory);
   snprintf(text, sizeof text, "fd/%d", fd);
   expect_text("fd", link_of("/proc/self", text), program);
   snprintf(text, sizeof text, "/dev/fd/%d", fd);
@@ -188,7 +188,7 @@ static void itself(char** argv)
   close(again);
   close(fd);
   unlink("file");
-  rmdir(folder);
+  rmdir(directory);
   chdir(here);
   expect("stdout", stat("/dev/stdout", &status) == 0, fstat(1, &status) == 0);
 
@@ -207,7 +207,7 @@ static void itself(char** argv)
   expect("no child any more", access(text, F_OK), -1);
   errno = 0;
   expect("cmdline cannot be written", open("/proc/self/cmdline", O_RDONLY | O_DIRECTORY), -1);
-  expect("no folder", errno, ENOTDIR);
+  expect("no directory", errno, ENOTDIR);
 }
 
 int main(int argc, char** argv)
@@ -224,10 +224,10 @@ int main(int argc, char** argv)
     snprintf(name, sizeof name, "%s", strrchr(argv[0], '/') + 1);
     for (long pid = first; pid < first + ranks; ++pid)
       if (agree(pid)) {
-        char folder[64];
+        char directory[64];
         ++there;
-        snprintf(folder, sizeof folder, "/proc/%ld", pid);
-        look(folder, name, pid, getppid(), pid, getppid(), 1);
+        snprintf(directory, sizeof directory, "/proc/%ld", pid);
+        look(directory, name, pid, getppid(), pid, getppid(), 1);
       }
     expect("ranks of the node", there, peers);
     expect("processes of the node", entries("/proc"), peers + 1);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Python as Debian builds it (not position-independent): threads, time and extension modules that refer to the interpreter.
+# Python as Debian builds it (not position-independent): threads, time and extension modules that refer to the
+# interpreter.
 import ctypes
 import decimal
 import hashlib

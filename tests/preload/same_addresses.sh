@@ -17,5 +17,5 @@ for cpu in none measured; do
   [ "$(sort -u <<<"$lines" | wc -l)" = 4 ] || fail "four ranks in one process, expected four addresses: $lines"
   [ "$(grep -c '^random: .*above' <<<"$lines")" = 4 ] || fail "expected random, above: $lines"
 done
-message=$("$umwelt" run --cells 0 --same-addresses -np 2 "$program" 2>&1) && fail "--cells 0 is not refused"
+message=$("$umwelt" run --workers 0 --same-addresses -np 2 "$program" 2>&1) && fail "--workers 0 is not refused"
 grep -q "is to have the same addresses in all ranks" <<<"$message" || fail "the refusal does not say why: $message"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Locks, conditions, barriers and semaphores in memory that processes of a node share. With an argument, waits have to end within a microsecond
- * of the release (--cpu none). */
+ * Locks, conditions, barriers and semaphores in memory that processes of a node share. With an argument, waits have to
+ * end within a microsecond of the release (--cpu none). */
 #include "node_peers.h"
 
 #include <pthread.h>
@@ -100,7 +100,7 @@ static void hand_over(void)
 /* Time-outs, and a release in time: 30 ms, by the clock of either. */
 static void wait_for_time(void)
 {
-  struct timespec date;
+  struct timespec abstime;
   pthread_barrier_wait(&common->barrier);
   const double begin = seconds();
   if (peer == 0) {
@@ -111,22 +111,22 @@ static void wait_for_time(void)
     pthread_rwlock_unlock(&common->lock);
   } else {
     pthread_barrier_wait(&common->barrier);
-    clock_gettime(CLOCK_REALTIME, &date);
-    date.tv_nsec += 10000000;
-    date.tv_sec += date.tv_nsec / 1000000000;
-    date.tv_nsec %= 1000000000;
-    CHECK(pthread_rwlock_timedrdlock(&common->lock, &date) == ETIMEDOUT);
+    clock_gettime(CLOCK_REALTIME, &abstime);
+    abstime.tv_nsec += 10000000;
+    abstime.tv_sec += abstime.tv_nsec / 1000000000;
+    abstime.tv_nsec %= 1000000000;
+    CHECK(pthread_rwlock_timedrdlock(&common->lock, &abstime) == ETIMEDOUT);
     CHECK(seconds() - begin >= 0.0099);
     CHECK(sem_trywait(&common->full) < 0 && errno == EAGAIN);
-    CHECK(sem_timedwait(&common->full, &date) < 0 && errno == ETIMEDOUT);
+    CHECK(sem_timedwait(&common->full, &abstime) < 0 && errno == ETIMEDOUT);
     CHECK(pthread_rwlock_rdlock(&common->lock) == 0);
     const double now = seconds();
     CHECK(now >= common->released && now < common->released + latest);
     pthread_rwlock_unlock(&common->lock);
-    clock_gettime(CLOCK_MONOTONIC, &date);
-    date.tv_sec += 1;
+    clock_gettime(CLOCK_MONOTONIC, &abstime);
+    abstime.tv_sec += 1;
     pthread_mutex_lock(&common->mutex);
-    CHECK(pthread_cond_timedwait(&common->condition, &common->mutex, &date) == ETIMEDOUT);
+    CHECK(pthread_cond_timedwait(&common->condition, &common->mutex, &abstime) == ETIMEDOUT);
     pthread_mutex_unlock(&common->mutex);
     CHECK(seconds() - begin >= 1.0);
   }
@@ -134,7 +134,8 @@ static void wait_for_time(void)
   say("time-outs");
 }
 
-/* Peer 1 ends with the lock in its hands; the next hears of it, and repairs what it protects. Nobody else's memory is gone. */
+/* Peer 1 ends with the lock in its hands; the next hears of it, and repairs what it protects. Nobody else's memory is
+ * gone. */
 static void die_with_lock(void)
 {
   if (peer == 1) {

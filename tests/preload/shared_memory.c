@@ -32,7 +32,7 @@ static void names(void)
     printf(" %s", said(opened(sem_open(wrong[i], O_CREAT, 0600, 1))));
     printf(" %s\n", said(sem_unlink(wrong[i])));
   }
-  printf("a folder: %s", said(shm_open("/.", O_CREAT | O_RDWR, 0600)));
+  printf("a directory: %s", said(shm_open("/.", O_CREAT | O_RDWR, 0600)));
   printf(" %s\n", said(shm_unlink("/..")));
   for (int length = 250; length < 258; ++length) {
     char name[300];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Two ranks and named shared memory: `together` on a node they share it, with the locks and semaphores in it; `apart` on two
- * they do not. Nothing of it is in the /dev/shm of this machine. Not for native use: rank 1 trusts in simulated time. */
+ * Two ranks and named shared memory: `together` on a node they share it, with the locks and semaphores in it; `apart`
+ * on two they do not. Nothing of it is in the /dev/shm of this machine. Not for native use: rank 1 trusts in simulated
+ * time. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -131,10 +132,10 @@ int main(int argc, char** argv)
     CHECK(milliseconds() - begin > 4.5 && milliseconds() - begin < 5.5);
     CHECK(sem_wait(&common->semaphore) == 0);
     CHECK(milliseconds() - begin > 9.5 && milliseconds() - begin < 10.5);
-    struct timespec date;
-    clock_gettime(CLOCK_REALTIME, &date);
-    date.tv_sec += 3;
-    CHECK(sem_timedwait(&common->semaphore, &date) < 0 && errno == ETIMEDOUT);
+    struct timespec abstime;
+    clock_gettime(CLOCK_REALTIME, &abstime);
+    abstime.tv_sec += 3;
+    CHECK(sem_timedwait(&common->semaphore, &abstime) < 0 && errno == ETIMEDOUT);
     CHECK(milliseconds() - begin > 3009.5 && milliseconds() - begin < 3010.5);
   }
   return 0;

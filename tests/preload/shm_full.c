@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A node's /dev/shm of 1 MiB (--shm-size): what fits, what does not, what both ranks see of it. As on a tmpfs of that size. */
+ * A node's /dev/shm of 1 MiB (--shm-size): what fits, what does not, what both ranks see of it. As on a tmpfs of that
+ * size. */
 #include "node_peers.h"
 
 #include <sys/statvfs.h>

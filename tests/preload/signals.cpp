@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Signals within a process: masks, handlers, waits that they interrupt, threads that send each other some. Same output natively
-// and simulated.
+// Signals within a process: masks, handlers, waits that they interrupt, threads that send each other some. Same output
+// natively and simulated.
 #include <atomic>
 #include <cerrno>
 #include <csetjmp>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Children of posix_spawn, popen and system have the descriptors of their parent by its numbers, however many it has chosen itself, and
- * nothing else; and making them disturbs nobody who writes meanwhile.
+ * Children of posix_spawn, popen and system have the descriptors of their parent by its numbers, however many it has
+ * chosen itself, and nothing else; and making them disturbs nobody who writes meanwhile.
  *
  *   spawn_numbers            all of it
  *   spawn_numbers child ...  what a child looks at: pairs of a number and an inode, and no others from 3 to 250 */

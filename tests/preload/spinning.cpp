@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Threads that wait by looking at memory, or by asking again and again: spinning PATTERN. Same output natively and simulated.
+// Threads that wait by looking at memory, or by asking again and again: spinning PATTERN. Same output natively and
+// simulated.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -187,7 +188,7 @@ template <void (*between)()> void shared_ring()
   std::printf("queue %d %d %d, out of order %ld\n", next[0], next[1], next[2], out_of_order);
 }
 
-// --- locks of one's own: held across a call that waits ----------------------------------------------------------------
+// --- locks of one's own: held across a call that waits ---------------------------------------------------------------
 
 template <class Lock> void count_under()
 {
@@ -327,7 +328,7 @@ void sequence_lock()
   std::printf("torn %ld\n", torn);
 }
 
-// --- loops with calls ----------------------------------------------------------------------------------------------------
+// --- loops with calls ------------------------------------------------------------------------------------------------
 
 // Waits for the other thread by asking `ready` again and again.
 template <class Ready, class Release> void ask(const Ready& ready, const Release& release)
@@ -395,7 +396,7 @@ void naps()
       [&] { over = true; });
 }
 
-// Until something comes, or a date.
+// Until something comes, or a time.
 void deadline()
 {
   std::atomic<bool> over{false};
@@ -406,7 +407,7 @@ void deadline()
   ask([&] { return over || std::chrono::steady_clock::now() > end + std::chrono::hours(1); }, [&] { over = true; });
 }
 
-// --- loops that could get on by themselves ------------------------------------------------------------------------------
+// --- loops that could get on by themselves ---------------------------------------------------------------------------
 
 // Gives up after a while, and must be allowed to.
 void bounded()
@@ -440,8 +441,8 @@ void until_stopped()
   std::printf("has worked: %d\n", rounds > 0);
 }
 
-// The one wakes the other, who sees by then what it waits for and spins for the last word only (Open MPI's WAIT_SYNC_RELEASE): that word
-// comes at once, whoever runs in between.
+// The one wakes the other, who sees by then what it waits for and spins for the last word only (Open MPI's
+// WAIT_SYNC_RELEASE): that word comes at once, whoever runs in between.
 struct Wait {
   std::atomic<int> count{1};
   std::atomic<bool> signalling{true};
@@ -482,7 +483,8 @@ void signalled()
   std::printf("%d rounds in %s\n", rounds, taken < 0.4 ? "less than 0.4 s" : "0.4 s or more");
 }
 
-// Taking a lock that is free, looking, and giving it back is no call: where computing takes no time, others are to run nevertheless.
+// Taking a lock that is free, looking, and giving it back is no call: where computing takes no time, others are to run
+// nevertheless.
 void locked()
 {
   std::mutex mutex;

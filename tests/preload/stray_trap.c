@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A trap that the kernel calls a single step (TRAP_TRACE, TRAP_BRKPT) though nothing steps; with an argument, a breakpoint. */
+ * A trap that the kernel calls a single step (TRAP_TRACE, TRAP_BRKPT) though nothing steps; with an argument, a
+ * breakpoint. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-/* Of the kernel, not of Umwelt: a process may send itself what looks like a trap of the kernel's (rt_tgsigqueueinfo(2)). */
+/* Of the kernel, not of Umwelt: a process may send itself what looks like a trap of the kernel's
+ * (rt_tgsigqueueinfo(2)). */
 static long raw(long number, long a, long b, long c, long d)
 {
   register long fourth __asm__("r10") = d;

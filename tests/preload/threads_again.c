@@ -2,8 +2,9 @@
  *
  *   threads_again THREADS PLUGIN
  *
- * Many short threads, one after another: each finds everything that belongs to a thread as new, uses it and leaves it like that, in every
- * way in which a thread can end; and they cost the process nothing that stays. Same output natively and simulated. */
+ * Many short threads, one after another: each finds everything that belongs to a thread as new, uses it and leaves it
+ * like that, in every way in which a thread can end; and they cost the process nothing that stays. Same output natively
+ * and simulated. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * What pthread_create(3) is told of a thread: its cores and its signals; and waits for conditions with a mutex that is not at hand. Same output
- * natively and simulated.
- *   threads_attributes relock mutex|rwlock: a single thread waits for itself */
+ * What pthread_create(3) is told of a thread: its cores and its signals; and waits for conditions with a mutex that is
+ * not at hand. Same output natively and simulated. threads_attributes relock mutex|rwlock: a single thread waits for
+ * itself */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -77,7 +77,7 @@ static const char* name_of(int status)
 static void lock_types(void)
 {
   thrd_t thread;
-  struct timespec date;
+  struct timespec abstime;
   mtx_init(&timed, mtx_timed);
   mtx_init(&recursive, mtx_plain | mtx_recursive);
   thrd_create(&thread, hold, NULL);
@@ -86,14 +86,14 @@ static void lock_types(void)
     cnd_wait(&changed, &mutex);
   mtx_unlock(&mutex);
   printf("mtx_trylock: %s\n", name_of(mtx_trylock(&timed)));
-  timespec_get(&date, TIME_UTC);
-  printf("mtx_timedlock: %s\n", name_of(mtx_timedlock(&timed, &date)));
+  timespec_get(&abstime, TIME_UTC);
+  printf("mtx_timedlock: %s\n", name_of(mtx_timedlock(&timed, &abstime)));
   mtx_lock(&mutex);
   let_go = 1;
   cnd_signal(&changed);
   mtx_unlock(&mutex);
-  date.tv_sec += 1000;
-  printf("mtx_timedlock: %s\n", name_of(mtx_timedlock(&timed, &date)));
+  abstime.tv_sec += 1000;
+  printf("mtx_timedlock: %s\n", name_of(mtx_timedlock(&timed, &abstime)));
   mtx_unlock(&timed);
   thrd_join(thread, NULL);
   for (int i = 0; i < 3; ++i)
@@ -130,19 +130,19 @@ int main(void)
     thrd_join(threads[i], &results[i]);
   printf("results %d %d %d, once: %d, destroyed: %s\n", results[0], results[1], results[2], calls, last_destroyed);
 
-  struct timespec date;
-  timespec_get(&date, TIME_UTC);
-  date.tv_nsec += 50000000;
-  if (date.tv_nsec >= 1000000000) {
-    date.tv_nsec -= 1000000000;
-    ++date.tv_sec;
+  struct timespec abstime;
+  timespec_get(&abstime, TIME_UTC);
+  abstime.tv_nsec += 50000000;
+  if (abstime.tv_nsec >= 1000000000) {
+    abstime.tv_nsec -= 1000000000;
+    ++abstime.tv_sec;
   }
   mtx_lock(&mutex);
-  printf("timed out: %d\n", cnd_timedwait(&changed, &mutex, &date) == thrd_timedout);
+  printf("timed out: %d\n", cnd_timedwait(&changed, &mutex, &abstime) == thrd_timedout);
   struct timespec now;
   timespec_get(&now, TIME_UTC);
   printf("not before its time: %d\n",
-         now.tv_sec > date.tv_sec || (now.tv_sec == date.tv_sec && now.tv_nsec >= date.tv_nsec));
+         now.tv_sec > abstime.tv_sec || (now.tv_sec == abstime.tv_sec && now.tv_nsec >= abstime.tv_nsec));
   mtx_unlock(&mutex);
 
   lock_types();

@@ -113,10 +113,10 @@ int main()
   pthread_create(&thread, nullptr, exits, nullptr);
   std::printf("tryjoin: %d\n", pthread_tryjoin_np(thread, &result) != 0);
   sem_post(&semaphore);
-  timespec date{};
-  clock_gettime(CLOCK_REALTIME, &date);
-  date.tv_sec += 60;
-  std::printf("timedjoin: %d", pthread_timedjoin_np(thread, &result, &date));
+  timespec abstime{};
+  clock_gettime(CLOCK_REALTIME, &abstime);
+  abstime.tv_sec += 60;
+  std::printf("timedjoin: %d", pthread_timedjoin_np(thread, &result, &abstime));
   std::printf(", result %ld\n", reinterpret_cast<long>(result));
   pthread_create(&thread, nullptr, outlives_main, nullptr);
   const Noisy noisy{"local of main"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Waits with time-outs on every clock, of pthread and of C++: who is told in time, who is too late, nobody early.
-//   threads_conditions [UNIT]: seconds that the shortest wait takes (0.004 unless given). Simulated, an hour is as good.
+//   threads_conditions [UNIT]: seconds that the shortest wait takes (0.004 unless given). Simulated, an hour is as
+//   good.
 // Same output natively and simulated.
 #include <barrier>
 #include <chrono>
@@ -53,13 +54,13 @@ static void condition_variables()
   say("wait_until times out",
       Stopwatch::ends_at(unit, [&] { return never.wait_until(lock, Clock::now() + unit) == std::cv_status::timeout; }));
   say("system clock times out", Stopwatch::ends_at(unit, [&] {
-        const auto date = std::chrono::system_clock::now() + unit;
-        return never.wait_until(lock, std::chrono::time_point_cast<std::chrono::nanoseconds>(date)) ==
+        const auto abstime = std::chrono::system_clock::now() + unit;
+        return never.wait_until(lock, std::chrono::time_point_cast<std::chrono::nanoseconds>(abstime)) ==
                std::cv_status::timeout;
       }));
   say("predicate stays false",
       Stopwatch::ends_at(unit, [&] { return !never.wait_for(lock, unit, [] { return false; }); }));
-  say("a date that has passed",
+  say("a time that has passed",
       Stopwatch::ends_at({}, [&] { return never.wait_until(lock, Clock::now() - unit) == std::cv_status::timeout; }));
   say("we still have the lock", lock.owns_lock());
 }
@@ -101,7 +102,7 @@ static void pthread_clocks()
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, id);
     pthread_cond_init(&condition, &attributes);
-    const auto date = [](clockid_t clock) {
+    const auto abstime = [](clockid_t clock) {
       timespec now{};
       clock_gettime(clock, &now);
       const auto then = std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) + unit;
@@ -110,11 +111,11 @@ static void pthread_clocks()
     };
     pthread_mutex_lock(&mutex);
     say("pthread_cond_timedwait times out", Stopwatch::ends_at(unit, [&] {
-          const timespec until = date(id);
+          const timespec until = abstime(id);
           return pthread_cond_timedwait(&condition, &mutex, &until) == ETIMEDOUT;
         }));
     say("pthread_cond_clockwait times out", Stopwatch::ends_at(unit, [&] {
-          const timespec until = date(CLOCK_MONOTONIC);
+          const timespec until = abstime(CLOCK_MONOTONIC);
           return pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &until) == ETIMEDOUT;
         }));
     pthread_mutex_unlock(&mutex);

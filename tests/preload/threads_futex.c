@@ -95,9 +95,9 @@ static void* count(void* unused)
 
 static double now(clockid_t clock)
 {
-  struct timespec date;
-  clock_gettime(clock, &date);
-  return (double)date.tv_sec + 1e-9 * (double)date.tv_nsec;
+  struct timespec abstime;
+  clock_gettime(clock, &abstime);
+  return (double)abstime.tv_sec + 1e-9 * (double)abstime.tv_nsec;
 }
 
 int main(void)
@@ -116,14 +116,14 @@ int main(void)
   printf("relative: %s", outcome(futex(&word, FUTEX_WAIT_PRIVATE, 1, &short_time, NULL, 0)));
   printf(", early: %d\n", now(CLOCK_MONOTONIC) - begin < 0.005 - 1e-6);
   for (int real = 0; real < 2; ++real) {
-    struct timespec date;
-    clock_gettime(real ? CLOCK_REALTIME : CLOCK_MONOTONIC, &date);
-    date.tv_nsec += 5000000;
-    date.tv_sec += date.tv_nsec / 1000000000;
-    date.tv_nsec %= 1000000000;
+    struct timespec abstime;
+    clock_gettime(real ? CLOCK_REALTIME : CLOCK_MONOTONIC, &abstime);
+    abstime.tv_nsec += 5000000;
+    abstime.tv_sec += abstime.tv_nsec / 1000000000;
+    abstime.tv_nsec %= 1000000000;
     begin = now(CLOCK_MONOTONIC);
     const int operation = FUTEX_WAIT_BITSET_PRIVATE | (real ? FUTEX_CLOCK_REALTIME : 0);
-    printf("absolute: %s", outcome(futex(&word, operation, 1, &date, NULL, FUTEX_BITSET_MATCH_ANY)));
+    printf("absolute: %s", outcome(futex(&word, operation, 1, &abstime, NULL, FUTEX_BITSET_MATCH_ANY)));
     printf(", early: %d\n", now(CLOCK_MONOTONIC) - begin < 0.005 - 1e-5);
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How threads begin and end: detached, one after another, many at once, more than cores, joined by others, and what their keys
-// and thread_local objects see of it. Same output natively and simulated.
+// How threads begin and end: detached, one after another, many at once, more than cores, joined by others, and what
+// their keys and thread_local objects see of it. Same output natively and simulated.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -154,7 +154,8 @@ static void large_stack()
   pthread_attr_destroy(&attributes);
 }
 
-// Destructors of keys run again while they leave values, PTHREAD_DESTRUCTOR_ITERATIONS times at most (pthread_key_create(3p)).
+// Destructors of keys run again while they leave values, PTHREAD_DESTRUCTOR_ITERATIONS times at most
+// (pthread_key_create(3p)).
 static pthread_key_t stubborn;
 static pthread_key_t once_more;
 static std::atomic<int> stubborn_calls{0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Locks of every type, held by another thread for as long as it takes to try what is to fail. Same output natively and simulated.
+// Locks of every type, held by another thread for as long as it takes to try what is to fail. Same output natively and
+// simulated.
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
@@ -40,12 +41,12 @@ private:
 
 static timespec in_milliseconds(int milliseconds, clockid_t clock = CLOCK_REALTIME)
 {
-  timespec date{};
-  clock_gettime(clock, &date);
-  date.tv_nsec += milliseconds * 1000000L;
-  date.tv_sec += date.tv_nsec / 1000000000;
-  date.tv_nsec %= 1000000000;
-  return date;
+  timespec abstime{};
+  clock_gettime(clock, &abstime);
+  abstime.tv_nsec += milliseconds * 1000000L;
+  abstime.tv_sec += abstime.tv_nsec / 1000000000;
+  abstime.tv_nsec %= 1000000000;
+  return abstime;
 }
 
 // What a call returns, by name.
@@ -111,11 +112,11 @@ static void mutex_of(const char* name, int type, int protocol)
   {
     const Holder holder([&] { return pthread_mutex_lock(&mutex); }, [&] { return pthread_mutex_unlock(&mutex); });
     say("  try", pthread_mutex_trylock(&mutex));
-    timespec date = in_milliseconds(5);
-    say("  timed", pthread_mutex_timedlock(&mutex, &date));
+    timespec abstime = in_milliseconds(5);
+    say("  timed", pthread_mutex_timedlock(&mutex, &abstime));
     if (protocol == PTHREAD_PRIO_NONE) { // the kernel has no such wait on another clock (futex(2), FUTEX_LOCK_PI)
-      date = in_milliseconds(5, CLOCK_MONOTONIC);
-      say("  monotonic", pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &date));
+      abstime = in_milliseconds(5, CLOCK_MONOTONIC);
+      say("  monotonic", pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &abstime));
     }
     if (type == PTHREAD_MUTEX_ERRORCHECK || type == PTHREAD_MUTEX_RECURSIVE)
       say("  unlock another's", pthread_mutex_unlock(&mutex));
@@ -124,8 +125,8 @@ static void mutex_of(const char* name, int type, int protocol)
   if (type == PTHREAD_MUTEX_ERRORCHECK) {
     say("  again", pthread_mutex_lock(&mutex));
     say("  again, tried", pthread_mutex_trylock(&mutex));
-    const timespec date = in_milliseconds(5);
-    say("  again, timed", pthread_mutex_timedlock(&mutex, &date));
+    const timespec abstime = in_milliseconds(5);
+    say("  again, timed", pthread_mutex_timedlock(&mutex, &abstime));
   }
   if (type == PTHREAD_MUTEX_RECURSIVE) {
     say("  again", pthread_mutex_lock(&mutex));
@@ -170,9 +171,9 @@ static void robust()
     owner.join();
     say("  unlock as it is", pthread_mutex_unlock(&mutex));
   }
-  const timespec date = in_milliseconds(5);
+  const timespec abstime = in_milliseconds(5);
   say("  lock", pthread_mutex_lock(&mutex));
-  say("  timed", pthread_mutex_timedlock(&mutex, &date));
+  say("  timed", pthread_mutex_timedlock(&mutex, &abstime));
   std::thread([&] { say("  lock by another", pthread_mutex_lock(&mutex)); }).join();
   say("  lock", pthread_mutex_lock(&mutex));
   say("  try", pthread_mutex_trylock(&mutex));
@@ -194,34 +195,34 @@ static void read_write(const char* name, int preference)
     say("  second reader", pthread_rwlock_rdlock(&lock));
     say("  unlock", unlock());
     say("  tried writer", pthread_rwlock_trywrlock(&lock));
-    timespec date = in_milliseconds(5);
-    say("  timed writer", pthread_rwlock_timedwrlock(&lock, &date));
-    date = in_milliseconds(5, CLOCK_MONOTONIC);
-    say("  monotonic writer", pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &date));
+    timespec abstime = in_milliseconds(5);
+    say("  timed writer", pthread_rwlock_timedwrlock(&lock, &abstime));
+    abstime = in_milliseconds(5, CLOCK_MONOTONIC);
+    say("  monotonic writer", pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &abstime));
     say("  tried reader", pthread_rwlock_tryrdlock(&lock));
     say("  unlock", unlock());
   }
   {
     const Holder writer([&] { return pthread_rwlock_wrlock(&lock); }, unlock);
     say("  tried reader", pthread_rwlock_tryrdlock(&lock));
-    const timespec date = in_milliseconds(5);
-    say("  timed reader", pthread_rwlock_timedrdlock(&lock, &date));
+    const timespec abstime = in_milliseconds(5);
+    say("  timed reader", pthread_rwlock_timedrdlock(&lock, &abstime));
     say("  tried writer", pthread_rwlock_trywrlock(&lock));
   }
   say("  writer", pthread_rwlock_wrlock(&lock));
   say("  writer again", pthread_rwlock_wrlock(&lock));
   say("  reader again", pthread_rwlock_rdlock(&lock));
-  timespec date = in_milliseconds(5);
-  say("  timed writer again", pthread_rwlock_timedwrlock(&lock, &date));
-  say("  timed reader again", pthread_rwlock_timedrdlock(&lock, &date));
+  timespec abstime = in_milliseconds(5);
+  say("  timed writer again", pthread_rwlock_timedwrlock(&lock, &abstime));
+  say("  timed reader again", pthread_rwlock_timedrdlock(&lock, &abstime));
   say("  tried writer again", pthread_rwlock_trywrlock(&lock));
   say("  tried reader again", pthread_rwlock_tryrdlock(&lock));
   say("  unlock", unlock());
   say("  reader", pthread_rwlock_rdlock(&lock));
   say("  unlock", unlock());
-  date.tv_nsec = 1000000000;
-  say("  no date", pthread_rwlock_timedwrlock(&lock, &date));
-  say("  no such clock", pthread_rwlock_clockrdlock(&lock, CLOCK_PROCESS_CPUTIME_ID, &date));
+  abstime.tv_nsec = 1000000000;
+  say("  no time", pthread_rwlock_timedwrlock(&lock, &abstime));
+  say("  no such clock", pthread_rwlock_clockrdlock(&lock, CLOCK_PROCESS_CPUTIME_ID, &abstime));
   count_under(
       "  all", [&] { pthread_rwlock_wrlock(&lock); }, unlock);
 

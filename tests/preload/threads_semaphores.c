@@ -19,15 +19,15 @@ static const char* outcome(int status)
 
 static struct timespec in_milliseconds(int milliseconds, clockid_t clock)
 {
-  struct timespec date;
-  clock_gettime(clock, &date);
-  date.tv_nsec += milliseconds * 1000000L;
-  date.tv_sec += date.tv_nsec / 1000000000;
-  date.tv_nsec %= 1000000000;
-  return date;
+  struct timespec abstime;
+  clock_gettime(clock, &abstime);
+  abstime.tv_nsec += milliseconds * 1000000L;
+  abstime.tv_sec += abstime.tv_nsec / 1000000000;
+  abstime.tv_nsec %= 1000000000;
+  return abstime;
 }
 
-/* --- a bounded buffer (Dijkstra): every item arrives once -------------------------------------------------------------- */
+/* --- a bounded buffer (Dijkstra): every item arrives once --------------------------------------------------------- */
 
 enum { producers = 3, consumers = 2, items = 60, places = 4 };
 
@@ -81,12 +81,12 @@ static void unnamed(void)
   sem_init(semaphore, 0, 1);
   printf("try: %s\n", outcome(sem_trywait(semaphore)));
   printf("try: %s\n", outcome(sem_trywait(semaphore)));
-  struct timespec date = in_milliseconds(5, CLOCK_REALTIME);
-  printf("timed: %s\n", outcome(sem_timedwait(semaphore, &date)));
-  date = in_milliseconds(5, CLOCK_MONOTONIC);
-  printf("monotonic: %s\n", outcome(sem_clockwait(semaphore, CLOCK_MONOTONIC, &date)));
-  date.tv_nsec = 1000000000;
-  printf("no date: %s\n", outcome(sem_timedwait(semaphore, &date)));
+  struct timespec abstime = in_milliseconds(5, CLOCK_REALTIME);
+  printf("timed: %s\n", outcome(sem_timedwait(semaphore, &abstime)));
+  abstime = in_milliseconds(5, CLOCK_MONOTONIC);
+  printf("monotonic: %s\n", outcome(sem_clockwait(semaphore, CLOCK_MONOTONIC, &abstime)));
+  abstime.tv_nsec = 1000000000;
+  printf("no time: %s\n", outcome(sem_timedwait(semaphore, &abstime)));
   sem_post(semaphore);
   sem_post(semaphore);
   sem_getvalue(semaphore, &value);
@@ -124,7 +124,7 @@ static void named(void)
     printf("close: %s\n", outcome(sem_close(*places_of[i])));
 }
 
-/* --- barriers and pthread_once ----------------------------------------------------------------------------------------- */
+/* --- barriers and pthread_once ------------------------------------------------------------------------------------ */
 
 enum { meeting = 5, rounds = 40 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * What threads are told of their stacks, which collectors of garbage and run-times with guard pages of their own rely on. Same output
- * natively and simulated. */
+ * What threads are told of their stacks, which collectors of garbage and run-times with guard pages of their own rely
+ * on. Same output natively and simulated. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Timers of every kind: they expire when they should, and interrupt what they should. Same output natively and simulated. */
+ * Timers of every kind: they expire when they should, and interrupt what they should. Same output natively and
+ * simulated. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -40,8 +41,8 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Exactly where nothing takes time but reading the clock (compare.sh), otherwise on a machine that may be busy, between arming a timer and
- * looking at the clock, too. */
+/* Exactly where nothing takes time but reading the clock (compare.sh), otherwise on a machine that may be busy, between
+ * arming a timer and looking at the clock, too. */
 static const char* near(double elapsed, double expected)
 {
   const int exact = getenv("UMWELT_TEST_EXACT") != NULL;
@@ -160,11 +161,11 @@ static void posix_timers(void)
   timer_delete(timer);
 
   event = (struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-  struct timespec date;
-  clock_gettime(CLOCK_REALTIME, &date);
-  date.tv_sec += 1;
+  struct timespec abstime;
+  clock_gettime(CLOCK_REALTIME, &abstime);
+  abstime.tv_sec += 1;
   timer_create(CLOCK_REALTIME, &event, &timer);
-  setting = (struct itimerspec){{0, 0}, date};
+  setting = (struct itimerspec){{0, 0}, abstime};
   const double begin = now();
   caught = 0;
   timer_settime(timer, TIMER_ABSTIME, &setting, NULL);

@@ -15,8 +15,8 @@ int main(int argc, char** argv)
   union address from;
   socklen_t length = sizeof from;
   static char data[70000], more[70000];
-  const struct timeval patience = {10, 0};
-  CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0);
+  const struct timeval timeout = {10, 0};
+  CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0);
   if (own_rank() == 0) {
     const union address any = any_address(port);
     CHECK(bind(fd, &any.generic, address_length()) == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// families PORT: what a host of IPv4 and IPv6 answers about itself, as errno and text; the same natively. PORT is not used: the system
-// gives ports.
+// families PORT: what a host of IPv4 and IPv6 answers about itself, as errno and text; the same natively. PORT is not
+// used: the system gives ports.
 #include "peer.h"
 
 #include <net/if.h>
@@ -38,7 +38,7 @@ static int socket_of(const char* host, int type, int only_v6)
   return fd;
 }
 
-// --- addresses a program gives -------------------------------------------------------------------------------------------------------
+// --- addresses a program gives ---------------------------------------------------------------------------------------
 
 static void lengths(void)
 {
@@ -182,7 +182,8 @@ static void scopes(void)
     }
 }
 
-// A client of IPv4 at a listener of both, of IPv6 at one of IPv6 alone beside one of IPv4, and one that nobody there listens to.
+// A client of IPv4 at a listener of both, of IPv6 at one of IPv6 alone beside one of IPv4, and one that nobody there
+// listens to.
 static void both(void)
 {
   union address address = numeric("::", 0), found;
@@ -289,7 +290,7 @@ static void options(void)
   close(of_v4);
 }
 
-// --- names -------------------------------------------------------------------------------------------------------------------------------
+// --- names -----------------------------------------------------------------------------------------------------------
 
 static void names(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// outside: what there is beyond the nodes of the run, for one rank of two, which simulation alone can show: a host that is not there, the
-// outside world, and names.
+// outside: what there is beyond the nodes of the run, for one rank of two, which simulation alone can show: a host that
+// is not there, the outside world, and names.
 #include "peer.h"
 
 #include <ifaddrs.h>

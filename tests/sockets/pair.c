@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pair PORT [MEGABYTES ROUNDS [6]]: a stream between two ranks, as iperf3 does it: rank 1 connects to rank 0; round trips of one byte, then a
-// stream of so many MiB. Prints to standard error what it measured: latency (half a round trip, us) and bandwidth (GB/s).
+// pair PORT [MEGABYTES ROUNDS [6]]: a stream between two ranks, as iperf3 does it: rank 1 connects to rank 0; round
+// trips of one byte, then a stream of so many MiB. Prints to standard error what it measured: latency (half a round
+// trip, us) and bandwidth (GB/s).
 #include "peer.h"
 
 int main(int argc, char** argv)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// streams PORT [6]: TCP between rank 0, which serves, and rank 1, case by case. Prints what was found; the same natively.
+// streams PORT [6]: TCP between rank 0, which serves, and rank 1, case by case. Prints what was found; the same
+// natively.
 #include "peer.h"
 
 #include <fcntl.h>
@@ -428,8 +429,8 @@ static void refusals(void)
   CHECK(send(lonely, "x", 1, 0) == -1 && errno == EBADF);
 }
 
-// The same socket tries again, as programs do that wait for their server: at a port where nobody listens, at a place there is no way to, and
-// at the right one.
+// The same socket tries again, as programs do that wait for their server: at a port where nobody listens, at a place
+// there is no way to, and at the right one.
 static void again(void)
 {
   const union address right = address_of(host_of(0), port), wrong = address_of(host_of(0), port + 1);

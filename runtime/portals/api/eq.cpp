@@ -9,8 +9,8 @@ namespace umwelt::portals::api
 namespace
 {
 
-// Takes the next event of one of the queues, beginning with the first. False if all are empty; `result` is set otherwise,
-// also to PTL_ARG_INVALID when a queue does not exist (any more).
+// Takes the next event of one of the queues, beginning with the first. False if all are empty; `result` is set
+// otherwise, also to PTL_ARG_INVALID when a queue does not exist (any more).
 bool look(Process& process, const ptl_handle_eq_t* handles, unsigned size, ptl_event_t& event, unsigned& which,
           int& result)
 {

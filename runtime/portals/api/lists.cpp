@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // List entries and match list entries (Portals 4.3, 3.11 and 3.12).
-#include "runtime/portals/api/api.h"
 #include "runtime/portals/fabric/lists.h"
+#include "runtime/portals/api/api.h"
 #include "runtime/portals/api/waiting.h"
 
 namespace umwelt::portals::api
@@ -27,7 +27,8 @@ ptl_me_t as_me(const ptl_le_t& le)
   return me;
 }
 
-// Checks what appends and searches have in common. PTL_OK, the interface and the portal table entry, or the code to return.
+// Checks what appends and searches have in common. PTL_OK, the interface and the portal table entry, or the code to
+// return.
 int check(Process& process, ptl_handle_ni_t handle, ptl_pt_index_t index, const ptl_me_t& me, bool matching, Ni*& ni,
           PortalTableEntry*& pt)
 {

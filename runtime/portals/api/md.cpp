@@ -40,8 +40,8 @@ int PtlMDRelease(Process& process, ptl_handle_md_t md_handle)
     return PTL_NO_INIT;
   if (!process.descriptor(md_handle))
     return PTL_ARG_INVALID;
-  // Only descriptors without pending operations may be released; the specification leaves open what else happens. A pending
-  // operation ends in any case, so this waits: the program may reuse its memory afterwards.
+  // Only descriptors without pending operations may be released; the specification leaves open what else happens. A
+  // pending operation ends in any case, so this waits: the program may reuse its memory afterwards.
   wait_while(process, [&] {
     const MemoryDescriptor* descriptor = process.descriptor(md_handle);
     return descriptor && descriptor->in_use > 0;

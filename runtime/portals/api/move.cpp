@@ -205,8 +205,8 @@ int PtlAtomicSync(Process& process)
 {
   if (!process.initialised())
     return PTL_NO_INIT;
-  // Atomics act on host memory when they are delivered: there is no cache to write back. But who waits for one may call this
-  // again and again, and no time would pass.
+  // Atomics act on host memory when they are delivered: there is no cache to write back. But who waits for one may call
+  // this again and again, and no time would pass.
   process.fabric().host().idle_call(process);
   return PTL_OK;
 }

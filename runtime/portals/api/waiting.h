@@ -9,10 +9,10 @@
 namespace umwelt::portals
 {
 
-// Date at which a time-out given now ends.
+// Time at which a time-out given now ends.
 inline sim::SimTime deadline_of(const Process& process, ptl_time_t timeout)
 {
-  return timeout == PTL_TIME_FOREVER ? sim::never : process.fabric().host().date(process) + timeout * sim::millisecond;
+  return timeout == PTL_TIME_FOREVER ? sim::never : process.fabric().host().now(process) + timeout * sim::millisecond;
 }
 
 // The program got what it asked for; taking it costs the host time.

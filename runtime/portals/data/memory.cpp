@@ -21,8 +21,9 @@ namespace
 constexpr std::size_t small_bytes = 16384;
 constexpr std::size_t large_bytes = 65536;
 
-// Parts that no C library copies by REP MOVSB. That takes up to 20 times as long where the target lies less than 64 bytes further within its
-// page than the source within its own (AMD Zen 3 and 4; glibc bug 30994, mended in 2.39), and the buffers of two ranks mostly do.
+// Parts that no C library copies by REP MOVSB. That takes up to 20 times as long where the target lies less than 64
+// bytes further within its page than the source within its own (AMD Zen 3 and 4; glibc bug 30994, mended in 2.39), and
+// the buffers of two ranks mostly do.
 constexpr std::size_t part_bytes = 1984;
 constexpr std::size_t longest_in_parts = 1 << 20; // longer copies go around the caches, and not by REP MOVSB
 
@@ -132,7 +133,7 @@ void* Region::address(ptl_size_t offset) const
   return static_cast<std::byte*>(list_.back().iov_base) + list_.back().iov_len;
 }
 
-bool copy_out(const Place& from, void* to, ptl_size_t size)
+bool copy_out(const MemoryRef& from, void* to, ptl_size_t size)
 {
   auto* next = static_cast<std::byte*>(to);
   return from.region->pieces(from.offset, size, [&](std::byte* piece, ptl_size_t part) {
@@ -142,7 +143,7 @@ bool copy_out(const Place& from, void* to, ptl_size_t size)
   });
 }
 
-bool copy_in(const Place& to, const void* from, ptl_size_t size)
+bool copy_in(const MemoryRef& to, const void* from, ptl_size_t size)
 {
   const auto* next = static_cast<const std::byte*>(from);
   return to.region->pieces(to.offset, size, [&](std::byte* piece, ptl_size_t part) {
@@ -156,7 +157,7 @@ namespace
 {
 
 // It can be read and written like memory of this process.
-bool addressable(const Place& place, ptl_size_t size)
+bool addressable(const MemoryRef& place, ptl_size_t size)
 {
   if (place.memory->local())
     return !place.region->checked();
@@ -165,7 +166,7 @@ bool addressable(const Place& place, ptl_size_t size)
   });
 }
 
-bool copy_part(const Place& from, const Place& to, ptl_size_t size)
+bool copy_part(const MemoryRef& from, const MemoryRef& to, ptl_size_t size)
 {
   // One copy if either side is directly addressable.
   if (addressable(from, size)) {
@@ -201,7 +202,7 @@ bool copy_part(const Place& from, const Place& to, ptl_size_t size)
 
 } // namespace
 
-bool copy(const Place& from, const Place& to, ptl_size_t size)
+bool copy(const MemoryRef& from, const MemoryRef& to, ptl_size_t size)
 {
   // What faults must do so in this thread, and what overlaps has an order.
   if (size < TwoThreads::worthwhile || from.memory->local() || to.memory->local() || from.memory == to.memory)

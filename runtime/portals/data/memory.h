@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The memory of a simulated process, and regions of it as memory descriptors and list entries describe them.
 //
-// A rank in the runtime's own process is read and written directly; one in another process where it shares memory with the runtime,
-// elsewhere through process_vm_readv(2) and process_vm_writev(2). Large transfers between processes are copied by two threads.
+// A rank in the runtime's own process is read and written directly; one in another process where it shares memory with
+// the runtime, elsewhere through process_vm_readv(2) and process_vm_writev(2). Large transfers between processes are
+// copied by two threads.
 #pragma once
 
 #include <sys/types.h>
@@ -26,8 +27,8 @@ public:
   // All of it is memory of another process that lies here, too.
   [[nodiscard]] bool shares(const void* start, std::size_t size) const;
 
-  // False if the process has no such memory. Memory of this process is only checked if `checked` is set: a check costs a
-  // system call, and a bad address then raises SIGSEGV as it would in the program.
+  // False if the process has no such memory. Memory of this process is only checked if `checked` is set: a check costs
+  // a system call, and a bad address then raises SIGSEGV as it would in the program.
   [[nodiscard]] bool read(void* to, const void* from, std::size_t size, bool checked = false) const;
   [[nodiscard]] bool write(void* to, const void* from, std::size_t size, bool checked = false) const;
 
@@ -36,14 +37,14 @@ private:
   const umw_shared_range* shared_;
 };
 
-// A contiguous range, or a scatter/gather list that behaves as one (Portals 4.3, 3.10). The list is copied when the region
-// is made, which the specification allows.
+// A contiguous range, or a scatter/gather list that behaves as one (Portals 4.3, 3.10). The list is copied when the
+// region is made, which the specification allows.
 class Region
 {
 public:
   Region() = default;
-  // options: those of the descriptor or entry; with PTL_IOVEC `length` counts elements. False if the list is not readable
-  // or the sum of its lengths overflows.
+  // options: those of the descriptor or entry; with PTL_IOVEC `length` counts elements. False if the list is not
+  // readable or the sum of its lengths overflows.
   [[nodiscard]] bool bind(const Memory& memory, void* start, ptl_size_t length, unsigned options);
   // Accesses go through the kernel and fail instead of faulting: for entries that may span unmapped memory.
   void set_checked() { checked_ = true; }
@@ -74,16 +75,16 @@ private:
 };
 
 // A place in the memory of a process.
-struct Place {
+struct MemoryRef {
   const Memory* memory = nullptr;
   const Region* region = nullptr;
   ptl_size_t offset = 0;
 };
 
 // All three return false if memory was not accessible; part of the bytes may have moved then.
-[[nodiscard]] bool copy_out(const Place& from, void* to, ptl_size_t size);
-[[nodiscard]] bool copy_in(const Place& to, const void* from, ptl_size_t size);
-[[nodiscard]] bool copy(const Place& from, const Place& to, ptl_size_t size);
+[[nodiscard]] bool copy_out(const MemoryRef& from, void* to, ptl_size_t size);
+[[nodiscard]] bool copy_in(const MemoryRef& to, const void* from, ptl_size_t size);
+[[nodiscard]] bool copy(const MemoryRef& from, const MemoryRef& to, ptl_size_t size);
 
 template <class Visit> bool Region::pieces(ptl_size_t offset, ptl_size_t size, Visit&& visit) const
 {

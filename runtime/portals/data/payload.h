@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <new>
 
-#include "runtime/portals/data/memory.h"
 #include "runtime/portals/data/buffer_pool.h"
+#include "runtime/portals/data/memory.h"
 
 namespace umwelt::portals
 {
@@ -26,7 +26,7 @@ struct Payload {
   [[nodiscard]] std::byte* data() { return buffer ? buffer.get() : bytes.data(); }
 
   // Takes `size` bytes out of a process's memory; `lost` if that is impossible.
-  void capture(const Place& from, std::size_t size, BufferPool& pool)
+  void capture(const MemoryRef& from, std::size_t size, BufferPool& pool)
   {
     if (size > inline_size) {
       try {

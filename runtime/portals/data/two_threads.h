@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Work that the runtime's thread shares with another one while it waits for it to be done: copying between cells, whose ranks
-// cannot go on anyway. Whoever is free takes the next part, so a helper that gets no CPU holds nobody up for long.
+// Work that the runtime's thread shares with another one while it waits for it to be done: copying between worker
+// processes, whose ranks cannot go on anyway. Whoever is free takes the next part, so a helper that gets no CPU holds
+// nobody up for long.
 #pragma once
 
 #include <atomic>
@@ -28,8 +29,9 @@ public:
   TwoThreads(const TwoThreads&) = delete;
   TwoThreads& operator=(const TwoThreads&) = delete;
 
-  // part() for all parts of [0, size), which must not depend on each other. False: one of them was, and others may not have been tried.
-  // What a part throws is thrown here, by whichever thread it was thrown. No part runs any more when this returns or throws.
+  // part() for all parts of [0, size), which must not depend on each other. False: one of them was, and others may not
+  // have been tried. What a part throws is thrown here, by whichever thread it was thrown. No part runs any more when
+  // this returns or throws.
   bool run(std::size_t size, const Part& part);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The functional Portals 4 engine: all processes of the simulated machine and the messages between them. It decides what
-// happens; a net::Model decides when.
+// The functional Portals 4 engine: all processes of the simulated machine and the messages between them. It decides
+// what happens; a net::Model decides when.
 //
 //   Fabric fabric(timeline, host, nodes);
 //   auto model = net::make_model(name, {timeline, platform, &fabric}, parameters);
@@ -16,15 +16,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "net_models/core/model.h"
 #include "runtime/base/pool.h"
 #include "runtime/base/timeline.h"
-#include "net_models/core/model.h"
+#include "runtime/portals/data/buffer_pool.h"
 #include "runtime/portals/fabric/host.h"
 #include "runtime/portals/fabric/host_writes.h"
 #include "runtime/portals/fabric/initiator.h"
 #include "runtime/portals/fabric/message.h"
 #include "runtime/portals/fabric/observer.h"
-#include "runtime/portals/data/buffer_pool.h"
 #include "runtime/portals/fabric/target.h"
 #include "runtime/portals/fabric/triggered.h"
 #include "runtime/portals/matching/unexpected.h"
@@ -49,8 +49,8 @@ public:
 
   // Operations started and not yet over.
   [[nodiscard]] std::size_t in_flight() const { return messages_.in_use(); }
-  // Everything the engine holds for them and because of them. When nothing is left to happen only what programs can still
-  // ask for remains: unexpected headers and triggered operations.
+  // Everything the engine holds for them and because of them. When nothing is left to happen only what programs can
+  // still ask for remains: unexpected headers and triggered operations.
   struct Census {
     std::size_t messages = 0;
     std::size_t payloads = 0; // buffers of messages above Payload::inline_size

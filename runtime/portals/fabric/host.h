@@ -3,8 +3,8 @@
 // block; a unit test answers by stepping the timeline.
 #pragma once
 
-#include "runtime/base/time.h"
 #include "preload/abi/portals4.h"
+#include "runtime/base/time.h"
 
 namespace umwelt::portals
 {
@@ -14,10 +14,11 @@ class Process;
 class Host
 {
 public:
-  // Blocks the calling simulated thread until changed(process) is called or `deadline` is reached (sim::never: no limit).
-  // May also return early for no reason; callers look again. False: the deadline has passed.
+  // Blocks the calling simulated thread until changed(process) is called or `deadline` is reached (sim::never: no
+  // limit). May also return early for no reason; callers look again. False: the deadline has passed.
   virtual bool wait(Process& process, sim::SimTime deadline) = 0;
-  // Something `process` can observe changed: an event became visible, a counter moved, a queue slot became free, an abort.
+  // Something `process` can observe changed: an event became visible, a counter moved, a queue slot became free, an
+  // abort.
   virtual void changed(Process& process) = 0;
   // The first of these, of that queue.
   virtual void event_visible(Process& process, ptl_handle_eq_t queue) { (void)queue, changed(process); }
@@ -26,20 +27,21 @@ public:
   // The process asked and there was nothing (EQGet, EQPoll without time-out, CTGet with the value it already knew). The
   // runtime may block the caller until something can have changed (DESIGN section 3). True: worth looking again now.
   virtual bool empty_poll(Process& process) = 0;
-  // The process made a call that tells nothing of events, perhaps on every turn of a loop that waits for something else, as for its
-  // memory: as empty_poll().
+  // The process made a call that tells nothing of events, perhaps on every turn of a loop that waits for something
+  // else, as for its memory: as empty_poll().
   virtual void idle_call(Process& process) { (void)process; }
   // A poll or wait of `process` returned something: it is not spinning.
   virtual void productive_poll(Process& process) = 0;
   // It was an event; `more`: the same queue has another.
   virtual void took_event(Process& process, bool more) { (void)process, (void)more; }
-  // The calling thread has learned of bytes the NIC wrote into its memory. What it does with them is its own computing, but on
-  // the simulated machine they are in no cache of its core.
+  // The calling thread has learned of bytes the NIC wrote into its memory. What it does with them is its own computing,
+  // but on the simulated machine they are in no cache of its core.
   virtual void received(Process& process) { (void)process; }
-  // The calling thread spends CPU time (writing a command to the NIC, taking an event). It may go on before that has passed: date().
+  // The calling thread spends CPU time (writing a command to the NIC, taking an event). It may go on before that has
+  // passed: now().
   virtual void spend(Process& process, sim::SimTime host_time) = 0;
-  // The date of the calling thread: the timeline's, or later. What it does now happens then.
-  [[nodiscard]] virtual sim::SimTime date(const Process& process) const = 0;
+  // The time of the calling thread: the timeline's, or later. What it does now happens then.
+  [[nodiscard]] virtual sim::SimTime now(const Process& process) const = 0;
 
 protected:
   ~Host() = default;

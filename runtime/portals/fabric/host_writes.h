@@ -3,8 +3,8 @@
 #pragma once
 
 #include "net_models/core/model.h"
-#include "runtime/portals/objects/counter.h"
 #include "runtime/portals/fabric/ni_ref.h"
+#include "runtime/portals/objects/counter.h"
 
 namespace umwelt::portals
 {

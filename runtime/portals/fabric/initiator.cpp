@@ -160,11 +160,11 @@ int Initiator::start(Process& process, const Move& move)
       break;
     fabric_.host().wait(process, sim::never);
   }
-  if (const sim::SimTime date = fabric_.host().date(process); date > fabric_.timeline().now()) {
+  if (const sim::SimTime time = fabric_.host().now(process); time > fabric_.timeline().now()) {
     message.issue.initiator = this;
     message.issue.process = &process;
     message.issue.message = &message;
-    fabric_.timeline().schedule(message.issue, date);
+    fabric_.timeline().schedule(message.issue, time);
   } else {
     issue(process, message);
   }
@@ -222,7 +222,7 @@ void Initiator::start_triggered(Ni& ni, const Move& move)
   fabric_.model().start(message.request);
 }
 
-bool Initiator::source(const Message& message, Place& place) const
+bool Initiator::source(const Message& message, MemoryRef& place) const
 {
   const Ni* ni = fabric_.resolve(message.initiator);
   if (!ni || !message.put_md)
@@ -231,7 +231,7 @@ bool Initiator::source(const Message& message, Place& place) const
   return true;
 }
 
-bool Initiator::destination(const Message& message, Place& place) const
+bool Initiator::destination(const Message& message, MemoryRef& place) const
 {
   const Ni* ni = fabric_.resolve(message.initiator);
   if (!ni || !message.get_md)
@@ -288,8 +288,8 @@ void Initiator::finish(Message& message)
   }
   if ((sink.options & (reply ? PTL_MD_EVENT_CT_REPLY : PTL_MD_EVENT_CT_ACK)) == 0)
     return;
-  // An operation-completed acknowledgement tells that the operation is over, not how it went, and counts operations only
-  // (Portals 4.3, 3.15).
+  // An operation-completed acknowledgement tells that the operation is over, not how it went, and counts operations
+  // only (Portals 4.3, 3.15).
   const bool over_only = !reply && message.move.ack_req == PTL_OC_ACK_REQ;
   const ptl_ni_fail_t fail = over_only && message.ni_fail != PTL_NI_UNDELIVERABLE ? PTL_NI_OK : message.ni_fail;
   const bool bytes = (sink.options & PTL_MD_EVENT_CT_BYTES) && !over_only;
@@ -301,7 +301,7 @@ void Initiator::source_read(Message& message)
   if (!message.move.sends())
     return;
   Payload& payload = message.payload;
-  Place from;
+  MemoryRef from;
   const bool present = source(message, from);
   const bool wanted = !message.request.arrived || (message.matched && message.mlength > 0);
   if (payload.open() && wanted && !message.request.delivered) {
@@ -320,10 +320,10 @@ void Initiator::source_read(Message& message)
 
 void Initiator::response_delivered(Message& message)
 {
-  Place to;
+  MemoryRef to;
   if (message.move.fetches() && message.ni_fail == PTL_NI_OK && message.mlength > 0 && destination(message, to)) {
     Payload& payload = message.payload;
-    Place from;
+    MemoryRef from;
     bool written = payload.placed;
     if (payload.captured)
       written = copy_in(to, payload.data(), message.mlength);

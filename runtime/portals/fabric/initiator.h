@@ -34,8 +34,8 @@ public:
   void response_failed(Message& message);
 
   // Where the data of a put or an atomic comes from, where that of a get goes; false if the process is gone.
-  [[nodiscard]] bool source(const Message& message, Place& place) const;
-  [[nodiscard]] bool destination(const Message& message, Place& place) const;
+  [[nodiscard]] bool source(const Message& message, MemoryRef& place) const;
+  [[nodiscard]] bool destination(const Message& message, MemoryRef& place) const;
 
 private:
   // PTL_OK and the interface, or PTL_ARG_INVALID.

@@ -125,7 +125,8 @@ void search(Ni& ni, PortalTableEntry& pt, const Entry& entry, bool remove)
   }
   if (!any && events)
     ni.post_entry_event(pt.eq, PTL_EVENT_SEARCH, entry.pt_index, entry.user_ptr, PTL_NI_NO_MATCH);
-  // One failure marks the end of the search, unless a use-once search found what it looked for (4.3, counting searches).
+  // One failure marks the end of the search, unless a use-once search found what it looked for (4.3, counting
+  // searches).
   found.failure = any && once ? 0 : 1;
   if (!counts)
     return;

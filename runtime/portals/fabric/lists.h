@@ -12,8 +12,9 @@ class Ni;
 struct PortalTableEntry;
 struct UnexpectedHeader;
 
-// Gives `entry`, created in ni.entries, its matching unexpected headers if it is for the priority list, and links it unless
-// they used it up. PTL_NO_SPACE if the list is full; the entry then still exists. It may no longer exist after PTL_OK.
+// Gives `entry`, created in ni.entries, its matching unexpected headers if it is for the priority list, and links it
+// unless they used it up. PTL_NO_SPACE if the list is full; the entry then still exists. It may no longer exist after
+// PTL_OK.
 int link(Ni& ni, PortalTableEntry& pt, Entry& entry);
 // The same for an entry whose trigger has come; if it cannot be linked it ceases to exist.
 void link_armed(Ni& ni, Entry& entry);

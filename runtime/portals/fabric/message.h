@@ -8,10 +8,10 @@
 
 #include "net_models/core/model.h"
 #include "runtime/portals/data/atomics.h"
+#include "runtime/portals/data/payload.h"
+#include "runtime/portals/fabric/ni_ref.h"
 #include "runtime/portals/matching/entry.h"
 #include "runtime/portals/objects/memory_descriptor.h"
-#include "runtime/portals/fabric/ni_ref.h"
-#include "runtime/portals/data/payload.h"
 
 namespace umwelt::portals
 {
@@ -64,7 +64,8 @@ struct Leg final : net::Transfer {
   [[nodiscard]] bool over() const { return failed || (delivered && source_read); }
 };
 
-// Where events of one side of the operation go: kept apart from the descriptor, which may be released before the last one.
+// Where events of one side of the operation go: kept apart from the descriptor, which may be released before the last
+// one.
 struct EventSink {
   ptl_handle_eq_t eq = PTL_EQ_NONE;
   ptl_handle_ct_t ct = PTL_CT_NONE;
@@ -79,8 +80,8 @@ struct Issue final : sim::Event {
   Message* message = nullptr;
 };
 
-// Pointers to objects of an interface are valid only while the interface exists: resolve `initiator` or `target_ni` first.
-// The objects themselves stay while their in_use or in_progress counts this message.
+// Pointers to objects of an interface are valid only while the interface exists: resolve `initiator` or `target_ni`
+// first. The objects themselves stay while their in_use or in_progress counts this message.
 struct Message {
   Leg request;
   Leg response;

@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/portals/objects/counter.h"
+#include "runtime/portals/fabric/ni_ref.h"
 #include "runtime/portals/matching/entry.h"
+#include "runtime/portals/objects/counter.h"
 #include "runtime/portals/objects/event_queue.h"
 #include "runtime/portals/objects/memory_descriptor.h"
-#include "runtime/portals/fabric/ni_ref.h"
 #include "runtime/portals/objects/portal_table.h"
 #include "runtime/portals/objects/slab.h"
 
@@ -57,8 +57,8 @@ public:
   int unexpected_headers = 0;
   int triggered_ops = 0;
 
-  // Messages that touch memory of this interface, matched and not complete, in the order in which they matched. Without those
-  // of unordered descriptors.
+  // Messages that touch memory of this interface, matched and not complete, in the order in which they matched. Without
+  // those of unordered descriptors.
   Message* first_matched = nullptr;
   Message* last_matched = nullptr;
 
@@ -68,8 +68,8 @@ public:
     return index < table.size() ? table[index].get() : nullptr;
   }
 
-  // What the NIC does: both take effect now and become visible to the program later. Handles of objects that are gone, or
-  // NONE, are ignored: PtlEQFree and PtlCTFree succeed with traffic in flight.
+  // What the NIC does: both take effect now and become visible to the program later. Handles of objects that are gone,
+  // or NONE, are ignored: PtlEQFree and PtlCTFree succeed with traffic in flight.
   void post(ptl_handle_eq_t queue, const ptl_event_t& event);
   // A success of `amount` (1, or bytes), or one failure (Portals 4.3, 3.14: failures count events).
   void count(ptl_handle_ct_t counter, ptl_ni_fail_t fail, ptl_size_t amount);

@@ -6,8 +6,8 @@
 namespace umwelt::portals
 {
 
-// Names an interface without keeping it alive: Fabric::resolve() gives null once it has been closed, so that messages and
-// host writes may outlive the process they belong to.
+// Names an interface without keeping it alive: Fabric::resolve() gives null once it has been closed, so that messages
+// and host writes may outlive the process they belong to.
 struct NiRef {
   static constexpr std::uint32_t none = 0xffffffff;
   std::uint32_t slot = none;

@@ -19,16 +19,16 @@ struct Message;
 class Process
 {
 public:
-  // The fabric must outlive the process. `rank` is the job-wide number that transfers and traces carry; `uid` travels in
-  // every message; `memory` is where the rank's addresses lead.
+  // The fabric must outlive the process. `rank` is the job-wide number that transfers and traces carry; `uid` travels
+  // in every message; `memory` is where the rank's addresses lead.
   Process(Fabric& fabric, net::NodeIndex node, std::uint32_t rank, ptl_uid_t uid, Memory memory = Memory());
   ~Process() { detach(); }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // The process ends, possibly without PtlFini and with traffic in flight: from now on nothing touches its memory, and what
-  // arrives for it is undeliverable. Calls of its threads that are blocked in the engine fail when they go on; the object
-  // must outlive them. May be called twice.
+  // The process ends, possibly without PtlFini and with traffic in flight: from now on nothing touches its memory, and
+  // what arrives for it is undeliverable. Calls of its threads that are blocked in the engine fail when they go on; the
+  // object must outlive them. May be called twice.
   void detach();
   [[nodiscard]] bool detached() const { return detached_; }
 

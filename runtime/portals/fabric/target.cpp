@@ -228,7 +228,7 @@ void Target::accept(Message& message, Ni& ni, Entry& entry)
   }
 }
 
-Place Target::place_of(const Message& message, const Ni& ni) const
+MemoryRef Target::place_of(const Message& message, const Ni& ni) const
 {
   return {&ni.process.memory(), &message.entry->region, message.moffset};
 }
@@ -254,7 +254,7 @@ void Target::read(Message& message, Ni& ni)
   message.payload.capture(place_of(message, ni), message.mlength, fabric_.buffers());
 }
 
-bool Target::source(Message& message, Place& place)
+bool Target::source(Message& message, MemoryRef& place)
 {
   Ni* ni = fabric_.resolve(message.target_ni);
   if (!ni || !message.matched || message.complete)
@@ -265,7 +265,7 @@ bool Target::source(Message& message, Place& place)
   return true;
 }
 
-bool Target::place(Message& message, const Place& from)
+bool Target::place(Message& message, const MemoryRef& from)
 {
   Ni* ni = fabric_.resolve(message.target_ni);
   if (!ni || !message.matched || message.move.operation != Operation::put || message.mlength == 0)
@@ -280,7 +280,7 @@ bool Target::place(Message& message, const Place& from)
   return true;
 }
 
-void Target::combine(Message& message, const Place& to)
+void Target::combine(Message& message, const MemoryRef& to)
 {
   const Move& move = message.move;
   std::array<std::byte, largest_atomic> value;
@@ -302,9 +302,9 @@ void Target::deposit(Message& message, Ni& ni)
   message.moved = true;
   move_earlier(message, ni);
   Payload& payload = message.payload;
-  const Place to = place_of(message, ni);
+  const MemoryRef to = place_of(message, ni);
   const bool put = message.move.operation == Operation::put;
-  Place from;
+  MemoryRef from;
   if (payload.open() && !fabric_.initiator().source(message, from))
     payload.lost = true;
   else if (payload.open() && !put)
@@ -348,8 +348,8 @@ void Target::source_read(Message& message)
     return;
   }
   if (payload.open() && !message.response.delivered && message.mlength > 0) {
-    Place from;
-    Place to;
+    MemoryRef from;
+    MemoryRef to;
     if (!message.response.arrived || !fabric_.initiator().destination(message, to))
       read(message, *ni);
     else if (source(message, from))

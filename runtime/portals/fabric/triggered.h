@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Triggered operations (Portals 4.3, 3.16): they wait in order of threshold and age at a counter, and start in the NIC at
-// the moment its value reaches the threshold, in the order in which they became ready.
+// Triggered operations (Portals 4.3, 3.16): they wait in order of threshold and age at a counter, and start in the NIC
+// at the moment its value reaches the threshold, in the order in which they became ready.
 #pragma once
 
 #include <cstdint>
 
+#include "runtime/base/pool.h"
 #include "runtime/portals/fabric/message.h"
 #include "runtime/portals/fabric/ni_ref.h"
-#include "runtime/base/pool.h"
 
 namespace umwelt::portals
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Items hashed by the match bits that a mask leaves, in order of insertion.
 //
-// Portals matching takes the first entry of a list that fits (Portals 4.3, 3.12). Programs use few distinct ignore masks
-// (Open MPI two or three), so one such table per mask finds the candidates of each mask without walking the list.
+// Portals matching takes the first entry of a list that fits (Portals 4.3, 3.12). Programs use few distinct ignore
+// masks (Open MPI two or three), so one such table per mask finds the candidates of each mask without walking the list.
 #pragma once
 
 #include <bit>

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "runtime/portals/matching/bits_hash.h"
 #include "runtime/portals/data/memory.h"
+#include "runtime/portals/matching/bits_hash.h"
 
 namespace umwelt::portals
 {

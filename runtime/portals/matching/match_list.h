@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The priority or overflow list of a portal table entry: the first entry that matches wins, found without walking the list.
+// The priority or overflow list of a portal table entry: the first entry that matches wins, found without walking the
+// list.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How many items of a list stand before one of them, in O(log n) (a Fenwick tree over append positions).
 //
-// A NIC walks its match list entry by entry and a model charges time for each; the engine finds the entry by hashing, so
-// the number of steps the walk would have taken is counted here.
+// A NIC walks its match list entry by entry and a model charges time for each; the engine finds the entry by hashing,
+// so the number of steps the walk would have taken is counted here.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ namespace umwelt::portals
 class RankTree
 {
 public:
-  // Positions are handed out in order. When full, the owner calls restart() and takes new positions for all items in order.
+  // Positions are handed out in order. When full, the owner calls restart() and takes new positions for all items in
+  // order.
   [[nodiscard]] bool full() const { return next_ == counts_.size(); }
   void restart(std::size_t items)
   {

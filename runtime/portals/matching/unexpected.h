@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Unexpected headers: what is kept of a message that an entry of the overflow list took, until an entry of the priority list
-// or a search claims it (Portals 4.3, 3.11 and 3.12).
+// Unexpected headers: what is kept of a message that an entry of the overflow list took, until an entry of the priority
+// list or a search claims it (Portals 4.3, 3.11 and 3.12).
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A counting event (Portals 4.3, 3.14). It has two values: the NIC's, which triggers operations the moment it changes, and
-// the one in host memory, which the program reads and which follows when the NIC's writes become visible.
+// A counting event (Portals 4.3, 3.14). It has two values: the NIC's, which triggers operations the moment it changes,
+// and the one in host memory, which the program reads and which follows when the NIC's writes become visible.
 #pragma once
 
 #include <cstdint>

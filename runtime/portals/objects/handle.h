@@ -2,9 +2,10 @@
 // The 32 bits of a Portals handle: type (3), interface (2), generation (8), index (19), from the most significant bit.
 //
 // The specification wants every handle to name its interface (Portals 4.3, 3.6: PtlNIHandle). The constants of the
-// reference ABI fix two types: PTL_EQ_NONE is 0x3fffffff and PTL_CT_NONE 0x5fffffff, type 1 and 2 with all other bits set;
-// the last index is therefore never used. The generation makes a stale handle fail instead of naming the slot's next
-// object. Nothing in a handle depends on the rank, so equal sequences of allocations give equal handles on all ranks.
+// reference ABI fix two types: PTL_EQ_NONE is 0x3fffffff and PTL_CT_NONE 0x5fffffff, type 1 and 2 with all other bits
+// set; the last index is therefore never used. The generation makes a stale handle fail instead of naming the slot's
+// next object. Nothing in a handle depends on the rank, so equal sequences of allocations give equal handles on all
+// ranks.
 #pragma once
 
 #include <cstdint>

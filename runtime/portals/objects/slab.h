@@ -29,20 +29,20 @@ public:
   // Null when all indexes are taken.
   T* create()
   {
-    std::uint32_t index = cells_;
-    if (free_count_ >= reserve || cells_ > Handle::max_index) {
+    std::uint32_t index = workers_;
+    if (free_count_ >= reserve || workers_ > Handle::max_index) {
       if (free_count_ == 0)
         return nullptr;
       index = free_head_;
-      free_head_ = cell(index).next_free;
+      free_head_ = worker(index).next_free;
       --free_count_;
     } else {
-      if (cells_ % chunk_size == 0)
+      if (workers_ % chunk_size == 0)
         chunks_.push_back(std::make_unique<Chunk>());
-      ++cells_;
-      cell(index).generation = first_generation_;
+      ++workers_;
+      worker(index).generation = first_generation_;
     }
-    Cell& slot = cell(index);
+    Worker& slot = worker(index);
     T& object = slot.object.emplace();
     object.handle = Handle{type_, interface_, slot.generation, index}.encode();
     ++live_;
@@ -52,22 +52,22 @@ public:
   [[nodiscard]] T* find(ptl_handle_any_t value)
   {
     const Handle handle = Handle::decode(value);
-    if (handle.type != type_ || handle.interface != interface_ || handle.index >= cells_)
+    if (handle.type != type_ || handle.interface != interface_ || handle.index >= workers_)
       return nullptr;
-    Cell& slot = cell(handle.index);
+    Worker& slot = worker(handle.index);
     return slot.object && slot.generation == handle.generation ? &*slot.object : nullptr;
   }
 
   void destroy(T& object)
   {
     const std::uint32_t index = Handle::decode(object.handle).index;
-    Cell& slot = cell(index);
+    Worker& slot = worker(index);
     slot.object.reset();
     slot.generation = (slot.generation + 1) & ((1U << Handle::generation_bits) - 1);
     if (free_count_ == 0)
       free_head_ = index;
     else
-      cell(free_tail_).next_free = index;
+      worker(free_tail_).next_free = index;
     free_tail_ = index;
     ++free_count_;
     --live_;
@@ -77,28 +77,28 @@ public:
 
   template <class F> void for_each(F&& visit)
   {
-    for (std::uint32_t index = 0; index < cells_; ++index)
-      if (Cell& slot = cell(index); slot.object)
+    for (std::uint32_t index = 0; index < workers_; ++index)
+      if (Worker& slot = worker(index); slot.object)
         visit(*slot.object);
   }
 
 private:
   static constexpr std::uint32_t chunk_size = 32;
   static constexpr std::uint32_t reserve = 64;
-  struct Cell {
+  struct Worker {
     std::optional<T> object;
     std::uint32_t generation = 0;
     std::uint32_t next_free = 0;
   };
-  using Chunk = std::array<Cell, chunk_size>;
+  using Chunk = std::array<Worker, chunk_size>;
 
-  Cell& cell(std::uint32_t index) { return (*chunks_[index / chunk_size])[index % chunk_size]; }
+  Worker& worker(std::uint32_t index) { return (*chunks_[index / chunk_size])[index % chunk_size]; }
 
   ObjectType type_;
   std::uint32_t interface_;
   std::uint32_t first_generation_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::uint32_t cells_ = 0;
+  std::uint32_t workers_ = 0;
   std::uint32_t free_head_ = 0;
   std::uint32_t free_tail_ = 0;
   std::uint32_t free_count_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Objects of C++ through Boost.MPI: a ring of maps, a reduction of strings in the order of ranks, all to all of vectors.
+// Objects of C++ through Boost.MPI: a ring of maps, a reduction of strings in the order of ranks, all to all of
+// vectors.
 #include <boost/mpi.hpp>
 #include <boost/serialization/map.hpp>
 #include <boost/serialization/string.hpp>

@@ -30,7 +30,8 @@ int main(int argc, char** argv)
   double* values = malloc(sizeof *values * (size_t)n);
   for (int j = 0; j < own_columns; ++j)
     for (int i = 0; i < own_rows; ++i) {
-      const int gi = (i / block * rows + row) * block + i % block, gj = (j / block * columns + column) * block + j % block;
+      const int gi = (i / block * rows + row) * block + i % block,
+                gj = (j / block * columns + column) * block + j % block;
       a[j * own_rows + i] = 1.0 / (1 + abs(gi - gj));
     }
   error = elpa_init(20200417);

@@ -22,8 +22,7 @@ int main(int argc, char** argv)
   ptrdiff_t rows, first;
   const ptrdiff_t room = fftw_mpi_local_size_3d(n, n, n, MPI_COMM_WORLD, &rows, &first);
   fftw_complex* data = fftw_alloc_complex((size_t)room);
-  fftw_plan forth =
-      fftw_mpi_plan_dft_3d(n, n, n, data, data, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE);
+  fftw_plan forth = fftw_mpi_plan_dft_3d(n, n, n, data, data, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE);
   fftw_plan back = fftw_mpi_plan_dft_3d(n, n, n, data, data, MPI_COMM_WORLD, FFTW_BACKWARD, FFTW_ESTIMATE);
   for (ptrdiff_t i = 0; i < rows * n * n; ++i)
     data[i] = sin(0.1 * (double)(first * n * n + i)) + I * cos(0.37 * (double)(first * n * n + i));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Global Arrays: blocks handed out by a shared counter are put, added to and fetched from anywhere, then matrices are multiplied.
+// Global Arrays: blocks handed out by a shared counter are put, added to and fetched from anywhere, then matrices are
+// multiplied.
 #include <ga.h>
 #include <macdecls.h>
 #include <math.h>

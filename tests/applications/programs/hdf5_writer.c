@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// hdf5_writer FILE: every rank writes its rows of a dataset collectively, one more dataset independently, and reads back what the
-// next rank has written.
+// hdf5_writer FILE: every rank writes its rows of a dataset collectively, one more dataset independently, and reads
+// back what the next rank has written.
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -32,8 +32,8 @@ int main(int argc, char** argv)
   hid_t datasets[2];
   for (int k = 0; k < 2; ++k) {
     const hid_t space = H5Screate_simple(2, (hsize_t[]){(hsize_t)ranks * rows, columns}, NULL);
-    datasets[k] = H5Dcreate(file, k ? "independent" : "collective", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation,
-                            H5P_DEFAULT);
+    datasets[k] =
+        H5Dcreate(file, k ? "independent" : "collective", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     const hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
     H5Pset_dxpl_mpio(transfer, k ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE);
     for (int i = 0; i < rows * columns; ++i)

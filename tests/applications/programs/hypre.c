@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// hypre N: the five-point Laplace operator on N x N points by conjugate gradients with algebraic multigrid; rank 0 prints iterations,
-// residual and a sum over the solution.
+// hypre N: the five-point Laplace operator on N x N points by conjugate gradients with algebraic multigrid; rank 0
+// prints iterations, residual and a sum over the solution.
 #include <HYPRE.h>
 #include <HYPRE_krylov.h>
 #include <HYPRE_parcsr_ls.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// io_patterns BYTES COUNT: COUNT transfers of BYTES by every rank in each of the ways in which applications write files; each is read
-// back by another rank and checked.
+// io_patterns BYTES COUNT: COUNT transfers of BYTES by every rank in each of the ways in which applications write
+// files; each is read back by another rank and checked.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// mumps N: solves A x = A 1 for the seven-point Laplace operator on N^3 points; rank 0 prints the residual and parts of x.
+// mumps N: solves A x = A 1 for the seven-point Laplace operator on N^3 points; rank 0 prints the residual and parts of
+// x.
 #include <dmumps_c.h>
 #include <math.h>
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// superlu_dist N: the five-point Laplace operator on N x N points, rows distributed; rank 0 prints the largest error of the solution.
+// superlu_dist N: the five-point Laplace operator on N x N points, rows distributed; rank 0 prints the largest error of
+// the solution.
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -25,7 +25,7 @@ def wire_us(size):
     return (64 + size + -(-size // 1024) * 64) / RATE
 
 
-# --- patterns: pairs of nodes, in the order in which a sender sends -------------------------------------------------------
+# --- patterns: pairs of nodes, in the order in which a sender sends ---------------------------------------------------
 
 
 def incast(nodes):
@@ -72,17 +72,17 @@ def busiest_link(pairs, leaf, spines):
     return max(load.values())
 
 
-# --- parts ----------------------------------------------------------------------------------------------------------------
+# --- parts ------------------------------------------------------------------------------------------------------------
 
 
-def messages(bench, folder, nodes, pairs, size, model, machine):
-    pattern = folder / "pattern"
+def messages(bench, directory, nodes, pairs, size, model, machine):
+    pattern = directory / "pattern"
     pattern.write_text("".join(f"{source} {target}\n" for source, target in pairs))
     return bench.run(["-np", str(nodes), "--cpu", "none", "--platform", machine, "--model", model],
                      "contention/messages", [pattern, size])
 
 
-def alone(bench, options, folder):
+def alone(bench, options, directory):
     """One message at a time and a window of 64, two nodes: us per message."""
     rows = []
     for machine in ("bxi", "crossbar"):
@@ -97,7 +97,7 @@ def alone(bench, options, folder):
                 return float(run["output"].split(":")[1].split()[0])
 
             def window(model):
-                return float(messages(bench, folder, 2, [(0, 1)] * 64, size, model, machine)["output"].split()[0]) / 64
+                return float(messages(bench, directory, 2, [(0, 1)] * 64, size, model, machine)["output"].split()[0]) / 64
 
             for name, measure in {"Put, wait for its ACK": lambda model: ptlbench(model, "put_waitack", 20),
                                   "64 Puts": lambda model: ptlbench(model, "put_nowait", 64),
@@ -111,9 +111,9 @@ def alone(bench, options, folder):
     return {"rows": rows, "largest difference": worst["flow / bxi"] - 1}
 
 
-def contention(bench, options, folder):
-    """Patterns on two-level fat trees with half as many cables up as down. Dates in us after the last rank was ready; CPU seconds of the
-    whole run, start-up included. busiest link: time that the link with most messages needs for them, below which no date can be."""
+def contention(bench, options, directory):
+    """Patterns on two-level fat trees with half as many cables up as down. Times in us after the last rank was ready; CPU seconds of the
+    whole run, start-up included. busiest link: time that the link with most messages needs for them, below which no time can be."""
     rows = []
     for nodes in options.nodes:
         leaf, spines = {16: (4, 2), 64: (8, 4)}.get(nodes, (max(2, nodes // 8), max(1, nodes // 16)))
@@ -126,7 +126,7 @@ def contention(bench, options, folder):
                 found = {}
                 for model in MODELS:
                     try:
-                        run = messages(bench, folder, nodes, pairs, size, model, machine)
+                        run = messages(bench, directory, nodes, pairs, size, model, machine)
                     except common.Failure as failure:
                         print(f"contention: {failure}", file=sys.stderr)
                         continue
@@ -148,7 +148,7 @@ def contention(bench, options, folder):
 PARTS = {"alone": alone, "contention": contention}
 
 
-# --- output ---------------------------------------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------------------------
 
 
 def show(key, value):
@@ -177,7 +177,7 @@ def numbers(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path, help="build folder, for example build/release")
+    parser.add_argument("build", type=pathlib.Path, help="build directory, for example build/release")
     parser.add_argument("part", nargs="+", choices=[*PARTS, "all"])
     common.add_outputs(parser)
     parser.add_argument("--sizes", type=numbers, default="1KiB,8KiB,64KiB,1MiB", help="of contention (default: %(default)s)")
@@ -190,10 +190,10 @@ def main():
     try:
         bench = scale.Bench(options.build.absolute(), options.limit)
         results = {"machine": common.machine(), "parts": {}}
-        with tempfile.TemporaryDirectory(prefix="umwelt-contention-") as folder:
+        with tempfile.TemporaryDirectory(prefix="umwelt-contention-") as directory:
             for part in PARTS:
                 if part in options.part or "all" in options.part:
-                    results["parts"][part] = PARTS[part](bench, options, pathlib.Path(folder))
+                    results["parts"][part] = PARTS[part](bench, options, pathlib.Path(directory))
     except (common.Failure, OSError, subprocess.SubprocessError) as error:
         print(f"contention.py: {error}", file=sys.stderr)
         return 1

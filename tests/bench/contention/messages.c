@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * messages FILE BYTES: all messages of FILE, a line "FROM TO" each, at once: nonblocking, receives first, in the order of the
- * file. Rank 0 prints when the last was complete and when they were on average (us since the last rank was ready), as seen by
- * their receivers. A rank without messages only takes part in the barrier. */
+ * messages FILE BYTES: all messages of FILE, a line "FROM TO" each, at once: nonblocking, receives first, in the order
+ * of the file. Rank 0 prints when the last was complete and when they were on average (us since the last rank was
+ * ready), as seen by their receivers. A rank without messages only takes part in the barrier. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

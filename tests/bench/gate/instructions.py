@@ -27,12 +27,12 @@ class Failure(Exception):
     """A run that did not end as it should."""
 
 
-def count(command, folder):
+def count(command, directory):
     """One run under callgrind: what it counted in all processes of the job, or None and what was said."""
     run = subprocess.run(["valgrind", "--tool=callgrind", "--trace-children=yes", "--trace-children-skip=*ld-linux*",
-                          f"--callgrind-out-file={folder}/out.%p", *command],
+                          f"--callgrind-out-file={directory}/out.%p", *command],
                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
-    totals = [re.search(r"^totals: (\d+)", file.read_text(errors="replace"), re.MULTILINE) for file in pathlib.Path(folder).iterdir()]
+    totals = [re.search(r"^totals: (\d+)", file.read_text(errors="replace"), re.MULTILINE) for file in pathlib.Path(directory).iterdir()]
     if run.returncode != 0 or not any(totals):
         return None, f"exit code {run.returncode}, {sum(map(bool, totals))} totals and\n{run.stderr[-3000:]}"
     return sum(int(each[1]) for each in totals if each), ""
@@ -42,8 +42,8 @@ def instructions(umwelt, program, row, size, ranks, calls):
     # A time slice would interrupt threads that valgrind has made slow.
     command = [str(umwelt), "run", "-q", "--cpu", "none", "--quantum", "100s", "-np", str(ranks), str(program), row, str(calls), str(size)]
     for _ in range(3):  # valgrind itself fails now and then
-        with tempfile.TemporaryDirectory(prefix="umwelt-gate-") as folder:
-            found, problem = count(command, folder)
+        with tempfile.TemporaryDirectory(prefix="umwelt-gate-") as directory:
+            found, problem = count(command, directory)
         if found is not None:
             return found
     raise Failure(f"callgrind of {' '.join(command)}: expected exit code 0 and totals, got {problem}")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a launcher tells a Portals program: who it is, how many there are, where the others are. Here through PMIx, which
- * Umwelt and the usual launchers (prterun, srun --mpi=pmix) serve. */
+ * What a launcher tells a Portals program: who it is, how many there are, where the others are. Here through PMIx,
+ * which Umwelt and the usual launchers (prterun, srun --mpi=pmix) serve. */
 #ifndef PTLBENCH_BOOTSTRAP_H
 #define PTLBENCH_BOOTSTRAP_H
 

@@ -35,8 +35,8 @@ struct endpoint {
   struct roles roles;
 };
 
-/* `size`: bytes of the buffer; `queue`: events that may be waiting; `entries`: of the match list, the last of them takes the
- * messages. Ends the program with a message if anything fails. */
+/* `size`: bytes of the buffer; `queue`: events that may be waiting; `entries`: of the match list, the last of them
+ * takes the messages. Ends the program with a message if anything fails. */
 void open_endpoint(struct endpoint* endpoint, const struct roles* roles, size_t size, size_t queue, size_t entries);
 void close_endpoint(struct endpoint* endpoint);
 

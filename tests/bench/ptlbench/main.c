@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * ptlbench: times Portals 4 messages between two ranks, in the ways the programs did whose measurements calibrate the bxi
- * model. An ordinary Portals program: nothing of Umwelt but its portals4.h is used. README.md tells about modes and columns. */
+ * ptlbench: times Portals 4 messages between two ranks, in the ways the programs did whose measurements calibrate the
+ * bxi model. An ordinary Portals program: nothing of Umwelt but its portals4.h is used. README.md tells about modes and
+ * columns. */
 #include <stdio.h>
 #include <stdlib.h>
 

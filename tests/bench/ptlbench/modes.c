@@ -7,8 +7,8 @@
 
 #include "bootstrap.h"
 
-/* What is known of the programs that measured the cluster, and what the figures tell beyond: the comments at the replay of these
- * modes, net_models/calibration/replay.cpp. */
+/* What is known of the programs that measured the cluster, and what the figures tell beyond: the comments at the replay
+ * of these modes, net_models/calibration/replay.cpp. */
 const struct mode modes[] = {
     {.name = "put_waitack",
      .help = "one Put at a time, waits for its ACK",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What is measured. The first kind makes a number of requests, as the programs behind put_*.csv and get_*.csv did; the second
- * counts messages for a fixed time, as PtlPerf does. Rank 0 is the initiator, rank 1 the target. */
+ * What is measured. The first kind makes a number of requests, as the programs behind put_*.csv and get_*.csv did; the
+ * second counts messages for a fixed time, as PtlPerf does. Rank 0 is the initiator, rank 1 the target. */
 #ifndef PTLBENCH_MODES_H
 #define PTLBENCH_MODES_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * compute SECONDS ROUNDS: every rank computes for about SECONDS of CPU time in all, the same amount in each of ROUNDS pieces with a
- * reduction behind it. Rank 0 prints what it took in simulated time. How much fits into a second is measured beforehand, with
+ * compute SECONDS ROUNDS: every rank computes for about SECONDS of CPU time in all, the same amount in each of ROUNDS
+ * pieces with a reduction behind it. Rank 0 prints what it took in simulated time. How much fits into a second is
+ * measured beforehand, with
  * --calibrate, natively: compute --calibrate prints it; a run takes it as third argument. */
 #include <mpi.h>
 #include <stdio.h>
@@ -24,9 +25,9 @@ static double kernel(long times)
 
 static double cpu_seconds(void)
 {
-  struct timespec date;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &date);
-  return (double)date.tv_sec + 1e-9 * (double)date.tv_nsec;
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 int main(int argc, char** argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * mix [SCALE]: what HPC Challenge does, in small: ping-pong in rings, transposition of a matrix (PTRANS), updates of random places
- * (RandomAccess), a distributed FFT, STREAM and DGEMM. Each part checks itself; rank 0 prints what each took in simulated
- * time. SCALE multiplies rounds; 1 unless given. */
+ * mix [SCALE]: what HPC Challenge does, in small: ping-pong in rings, transposition of a matrix (PTRANS), updates of
+ * random places (RandomAccess), a distributed FFT, STREAM and DGEMM. Each part checks itself; rank 0 prints what each
+ * took in simulated time. SCALE multiplies rounds; 1 unless given. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -61,19 +61,19 @@ static void rings(void)
 static void transpose(void)
 {
   enum { block = 8 };
-  const size_t cells = (size_t)block * block, all = cells * (size_t)size;
+  const size_t workers = (size_t)block * block, all = workers * (size_t)size;
   double *matrix = need(all * sizeof(double)), *blocks = need(all * sizeof(double));
   const double begin = MPI_Wtime();
   for (int round = 0; round < 2 * scale; ++round) {
     for (int to = 0; to < size; ++to)
       for (int i = 0; i < block; ++i)
         for (int k = 0; k < block; ++k) /* element (row, column) of the whole matrix is row * 1000003 + column */
-          matrix[(size_t)to * cells + (size_t)(k * block + i)] = (rank * block + i) * 1000003.0 + (to * block + k);
-    MPI_Alltoall(matrix, (int)cells, MPI_DOUBLE, blocks, (int)cells, MPI_DOUBLE, MPI_COMM_WORLD);
+          matrix[(size_t)to * workers + (size_t)(k * block + i)] = (rank * block + i) * 1000003.0 + (to * block + k);
+    MPI_Alltoall(matrix, (int)workers, MPI_DOUBLE, blocks, (int)workers, MPI_DOUBLE, MPI_COMM_WORLD);
     for (int from = 0; from < size; ++from)
       for (int k = 0; k < block; ++k)
         for (int i = 0; i < block; ++i)
-          check(blocks[(size_t)from * cells + (size_t)(k * block + i)] ==
+          check(blocks[(size_t)from * workers + (size_t)(k * block + i)] ==
                     (from * block + i) * 1000003.0 + (rank * block + k),
                 "transpose");
   }

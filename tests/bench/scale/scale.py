@@ -30,7 +30,7 @@ class Bench:
         self.programs = build / "tests" / "bench"
         self.limit = limit
         help_text = subprocess.run([self.umwelt, "run", "--help"], capture_output=True, text=True, check=True).stdout
-        self.has_cells = "--cells" in help_text
+        self.has_workers = "--workers" in help_text
 
     def program(self, name):
         path = self.programs / name
@@ -38,30 +38,30 @@ class Bench:
             raise Failure(f"{path}: expected a program, got none. Build the release preset with UMWELT_BENCHMARKS=ON")
         return str(path)
 
-    def cells(self, count):
-        """The option, or none where there are no cells and none are asked for."""
-        if self.has_cells:
-            return ["--cells", str(count)]
+    def workers(self, count):
+        """The option, or none where there are no workers and none are asked for."""
+        if self.has_workers:
+            return ["--workers", str(count)]
         if count in (0, "auto"):
             return []
-        raise Failure(f"--cells {count}: this umwelt run has no such option")
+        raise Failure(f"--workers {count}: this umwelt run has no such option")
 
     def run(self, options, program, arguments=(), halfway=None, own_report=True):
         """One run. `halfway` is called with all processes of the job standing still, for programs that take a FIFO as an argument;
         the time it takes is not counted."""
-        with tempfile.TemporaryDirectory(prefix="umwelt-bench-") as folder:
-            report = pathlib.Path(folder) / "report.json"
-            fifo = pathlib.Path(folder) / "fifo"
+        with tempfile.TemporaryDirectory(prefix="umwelt-bench-") as directory:
+            report = pathlib.Path(directory) / "report.json"
+            fifo = pathlib.Path(directory) / "fifo"
             command = [self.umwelt, "run", "-q", *options]
             command += ["--report", str(report)] if own_report else []
             command += [self.program(program), *map(str, arguments)]
             if halfway:
                 os.mkfifo(fifo)
                 command.append(str(fifo))
-            with open(pathlib.Path(folder) / "stderr", "w+b") as errors:
+            with open(pathlib.Path(directory) / "stderr", "w+b") as errors:
                 begin = time.monotonic()
                 process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                                           env={**os.environ, MARK: folder})
+                                           env={**os.environ, MARK: directory})
                 signal.signal(signal.SIGALRM, lambda *_: process.kill())
                 signal.alarm(self.limit)
                 aside, seen = 0.0, None
@@ -69,7 +69,7 @@ class Bench:
                     if not wait_for_writer(fifo, process):
                         raise Failure(failed(command, process.wait(), errors))
                     stopped = time.monotonic()
-                    seen = halfway(job_processes(folder))
+                    seen = halfway(job_processes(directory))
                     fifo.write_bytes(b"x")
                     aside = time.monotonic() - stopped
                 output = process.stdout.read().decode()
@@ -123,18 +123,18 @@ def memory_of(processes):
             "cpu_seconds_so_far": ticks / os.sysconf("SC_CLK_TCK")}
 
 
-# --- the parts -----------------------------------------------------------------------------------------------------------
+# --- the parts --------------------------------------------------------------------------------------------------------
 
 
 def start(bench, options):
     """MPI_Init, barrier, reduction, MPI_Finalize."""
     rows = []
     for ranks in options.ranks:
-        if ranks > 15 and not bench.has_cells:
-            print(f"start: {ranks} ranks left out, this umwelt run has no cells", file=sys.stderr)
+        if ranks > 15 and not bench.has_workers:
+            print(f"start: {ranks} ranks left out, this umwelt run has no workers", file=sys.stderr)
             continue
-        cells = bench.cells(options.cells)
-        run = bench.run(["-np", str(ranks), "--cpu", "none", *cells], "scale/start", halfway=memory_of)
+        workers = bench.workers(options.workers)
+        run = bench.run(["-np", str(ranks), "--cpu", "none", *workers], "scale/start", halfway=memory_of)
         seen = run["seen"]
         rows.append({
             "ranks": ranks, "processes": seen["processes"],
@@ -155,11 +155,11 @@ def start(bench, options):
 def mix(bench, options):
     """A bit of everything, as HPC Challenge."""
     ranks = options.mix_ranks
-    if ranks > 15 and not bench.has_cells:
-        raise Failure(f"mix: {ranks} ranks need cells, which this umwelt run does not have; try --mix-ranks 15")
+    if ranks > 15 and not bench.has_workers:
+        raise Failure(f"mix: {ranks} ranks need workers, which this umwelt run does not have; try --mix-ranks 15")
     rows = []
     for policy in ("none", "measured"):
-        run = bench.run(["-np", str(ranks), "--cpu", policy, *bench.cells(options.cells)], "scale/mix", [options.mix_scale])
+        run = bench.run(["-np", str(ranks), "--cpu", policy, *bench.workers(options.workers)], "scale/mix", [options.mix_scale])
         rows.append({"ranks": ranks, "cpu_policy": policy, "wall_seconds": run["wall_seconds"], "cpu_seconds": run["cpu_seconds"],
                      "simulated_seconds": run["simulated_seconds"], "messages": run["messages"], "crossings": run["crossings"],
                      "parts": {line[:14].strip(): float(line[14:].split()[0]) for line in run["output"].splitlines()}})
@@ -171,14 +171,14 @@ def gain(bench, options):
     """Ranks that compute, on one core and on two. The two kinds of run alternate: what else the machine does hits both."""
     calibrated = subprocess.run([bench.program("scale/compute"), "--calibrate"], capture_output=True, text=True, check=True)
     arguments = [options.gain_seconds, options.gain_rounds, calibrated.stdout.strip()]
-    jobs = {1: ["-j", "1"], 2: ["-j", "2"]} if bench.has_cells else {1: []}
-    if not bench.has_cells:
+    jobs = {1: ["-j", "1"], 2: ["-j", "2"]} if bench.has_workers else {1: []}
+    if not bench.has_workers:
         print("gain: one core only, this umwelt run has no option -j", file=sys.stderr)
     runs = {count: [] for count in jobs}
     for _ in range(options.repeat):
         for count, extra in jobs.items():
-            cells = bench.cells(options.gain_cells if bench.has_cells else 0)
-            run = bench.run(["-np", str(options.gain_ranks), "--cpu", "measured", *cells, *extra], "scale/compute", arguments)
+            workers = bench.workers(options.gain_workers if bench.has_workers else 0)
+            run = bench.run(["-np", str(options.gain_ranks), "--cpu", "measured", *workers, *extra], "scale/compute", arguments)
             run["computing"] = float(run["output"])
             runs[count].append(run)
             progress("gain", {"jobs": count, "wall_seconds": run["wall_seconds"], "simulated_seconds": run["computing"]})
@@ -195,21 +195,21 @@ def gain(bench, options):
 
 
 def crossing(bench, options):
-    """CPU time of an 8-byte MPI message, ranks in the runtime's process and in cells; start-up cancels."""
+    """CPU time of an 8-byte MPI message, ranks in the runtime's process and in workers; start-up cancels."""
     few, many = 10, options.crossing_rounds
     found = {}
     for _ in range(options.repeat):
-        for cells in (0, 2) if bench.has_cells else (0,):
-            short, long = (bench.run(["-np", "2", "--cpu", "none", *bench.cells(cells)], "pingpong", [rounds, 8])
+        for workers in (0, 2) if bench.has_workers else (0,):
+            short, long = (bench.run(["-np", "2", "--cpu", "none", *bench.workers(workers)], "pingpong", [rounds, 8])
                            for rounds in (few, many))
             messages = 2 * (many - few)
             crossings = (long["crossings"] - short["crossings"]) / messages
-            found.setdefault(cells, []).append(
+            found.setdefault(workers, []).append(
                 {"cpu_us_per_message": 1e6 * (long["cpu_seconds"] - short["cpu_seconds"]) / messages,
                  "wall_us_per_message": 1e6 * (long["wall_seconds"] - short["wall_seconds"]) / messages,
                  "crossings_per_message": crossings})
-            progress("crossing", {"cells": cells, **found[cells][-1]})
-    rows = [{"cells": cells, **{key: median(runs, key) for key in runs[0]}} for cells, runs in found.items()]
+            progress("crossing", {"workers": workers, **found[workers][-1]})
+    rows = [{"workers": workers, **{key: median(runs, key) for key in runs[0]}} for workers, runs in found.items()]
     result = {"rows": rows, "repeat": options.repeat}
     if len(rows) == 2:
         for kind in ("cpu", "wall"):
@@ -236,7 +236,7 @@ def progress(part, row):
           file=sys.stderr, flush=True)
 
 
-# --- output --------------------------------------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------------------------
 
 
 def show(value):
@@ -263,16 +263,16 @@ def markdown(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path, help="build folder, for example build/release")
+    parser.add_argument("build", type=pathlib.Path, help="build directory, for example build/release")
     parser.add_argument("part", nargs="+", choices=[*PARTS, "all"])
     common.add_outputs(parser)
-    parser.add_argument("--cells", default="auto", help="for start and mix (default: auto)")
+    parser.add_argument("--workers", default="auto", help="for start and mix (default: auto)")
     parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], default=[16, 64, 256, 1024],
                         help="for start (default: 16,64,256,1024)")
     parser.add_argument("--mix-ranks", type=int, default=128)
     parser.add_argument("--mix-scale", type=int, default=4, help="rounds of mix, times this (default: 4)")
     parser.add_argument("--gain-ranks", type=int, default=8)
-    parser.add_argument("--gain-cells", type=int, default=2)
+    parser.add_argument("--gain-workers", type=int, default=2)
     parser.add_argument("--gain-seconds", type=float, default=2, help="CPU time of each rank (default: 2)")
     parser.add_argument("--gain-rounds", type=int, default=10, help="reductions in between (default: 10)")
     parser.add_argument("--crossing-rounds", type=int, default=50000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * start [FIFO]: MPI_Init, barrier, reduction, MPI_Finalize. Given a FIFO, rank 0 reports to it when all ranks are past the reduction,
- * and everything stands still until somebody answers: time to look at memory. */
+ * start [FIFO]: MPI_Init, barrier, reduction, MPI_Finalize. Given a FIFO, rank 0 reports to it when all ranks are past
+ * the reduction, and everything stands still until somebody answers: time to look at memory. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

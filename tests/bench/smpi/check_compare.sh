@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# check_compare.sh BUILD: compare.py runs rows under both, writes what it found, and says what is wrong with its arguments. No figure is judged.
+# check_compare.sh BUILD: compare.py runs rows under both, writes what it found, and says what is wrong with its
+# arguments. No figure is judged.
 set -euo pipefail
 build=$1
 here=$(dirname "$0")

@@ -95,21 +95,21 @@ def all_rows():
 
 
 class Tool:
-    def __init__(self, name, folder, limit):
-        self.name, self.folder, self.limit = name, folder, limit
+    def __init__(self, name, directory, limit):
+        self.name, self.directory, self.limit = name, directory, limit
 
     def run(self, row, calls, watch=None):
         """One run of the program."""
-        with open(self.folder / "stderr", "w+b") as errors:
+        with open(self.directory / "stderr", "w+b") as errors:
             command = [*self.command(row), str(self.program), row.name, str(calls), str(row.size)]
             begin = time.monotonic()
             # A group of its own: what a run leaves behind ends with it.
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder,
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, cwd=self.directory,
                                        start_new_session=True,
-                                       env={**os.environ, MARK: str(self.folder), "TMPDIR": str(self.folder)})
+                                       env={**os.environ, MARK: str(self.directory), "TMPDIR": str(self.directory)})
             alarm = threading.Timer(self.limit, os.killpg, (process.pid, signal.SIGKILL))
             alarm.start()
-            peak = watch(str(self.folder), process) if watch else 0
+            peak = watch(str(self.directory), process) if watch else 0
             output = process.stdout.read().decode()
             _, status, usage = os.wait4(process.pid, 0)
             wall = time.monotonic() - begin
@@ -125,10 +125,10 @@ class Tool:
 
 
 class Umwelt(Tool):
-    def __init__(self, build, folder, limit):
-        super().__init__("umwelt", folder, limit)
+    def __init__(self, build, directory, limit):
+        super().__init__("umwelt", directory, limit)
         self.umwelt = build / "bin" / "umwelt"
-        self.program = folder / "rows.mpi"
+        self.program = directory / "rows.mpi"
         compile_with("mpicc.openmpi", self.program)
 
     def command(self, row):
@@ -137,9 +137,9 @@ class Umwelt(Tool):
 
 
 class Smpi(Tool):
-    def __init__(self, folder, limit):
-        super().__init__("smpi", folder, limit)
-        self.program = folder / "rows.smpi"
+    def __init__(self, directory, limit):
+        super().__init__("smpi", directory, limit)
+        self.program = directory / "rows.smpi"
         compile_with("smpicc", self.program)
 
     def command(self, row):
@@ -171,7 +171,7 @@ def peak_memory(mark, process):
         time.sleep(max(0.01, 9 * (time.monotonic() - begin)))
 
 
-# --- measuring -----------------------------------------------------------------------------------------------------------
+# --- measuring --------------------------------------------------------------------------------------------------------
 
 
 def enough_calls(tool, row, target):
@@ -229,7 +229,7 @@ def median(runs, key):
     return statistics.median(getattr(run, key) for run in runs)
 
 
-# --- output --------------------------------------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------------------------
 
 
 def show(number):
@@ -249,10 +249,10 @@ def markdown(results):
              "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in results["rows"]:
         umwelt, smpi = row["umwelt"], row.get("smpi", {})
-        cells = [row["row"] + (f" ({' '.join(row['umwelt_options'])}, wall-clock)" if row["compares"] == "wall" else ""), str(row["ranks"]),
+        workers = [row["row"] + (f" ({' '.join(row['umwelt_options'])}, wall-clock)" if row["compares"] == "wall" else ""), str(row["ranks"]),
                  row["unit"], *(show(each.get(key)) for key in ("cpu_us", "wall_us", "memory_mib") for each in (umwelt, smpi)),
                  show(row.get("ratio")), show(row["goal"]), verdict(row)]
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append("| " + " | ".join(workers) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -301,7 +301,7 @@ def chosen(rows, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path, help="build folder, for example build/release")
+    parser.add_argument("build", type=pathlib.Path, help="build directory, for example build/release")
     parser.add_argument("--rows", type=lambda text: text.split(","), help="only these")
     parser.add_argument("--ranks", type=numbers, help="only with so many ranks")
     parser.add_argument("--bytes", type=numbers, help="only of these sizes")
@@ -319,12 +319,12 @@ def main():
         # In memory where possible: what a disk does is neither's.
         in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         with tempfile.TemporaryDirectory(prefix="umwelt-smpi-", dir=in_memory) as name:
-            folder = pathlib.Path(name)
-            (folder / "platform.xml").write_text(PLATFORM)
-            (folder / "hosts").write_text("".join(f"node{i}\n" for i in range(NODES)))
-            tools = [Umwelt(options.build.absolute(), folder, options.limit)]
+            directory = pathlib.Path(name)
+            (directory / "platform.xml").write_text(PLATFORM)
+            (directory / "hosts").write_text("".join(f"node{i}\n" for i in range(NODES)))
+            tools = [Umwelt(options.build.absolute(), directory, options.limit)]
             if not options.only_umwelt:
-                tools.append(Smpi(folder, options.limit))
+                tools.append(Smpi(directory, options.limit))
             results = {"machine": common.machine(), "simgrid": simgrid(), "repeat": options.repeat, "patience": options.patience, "rows": []}
             for row in rows:
                 results["rows"].append(measure(row, tools, options))

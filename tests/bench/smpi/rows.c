@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * rows ROW CALLS BYTES: one row of the comparison with SMPI (README.md), CALLS times. The same source is compiled by mpicc for Umwelt and by
- * smpicc for SMPI. Every row checks what it received; rank 0 prints the time per call. */
+ * rows ROW CALLS BYTES: one row of the comparison with SMPI (README.md), CALLS times. The same source is compiled by
+ * mpicc for Umwelt and by smpicc for SMPI. Every row checks what it received; rank 0 prints the time per call. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,8 @@ static void pingpong(struct job* job)
   }
 }
 
-/* Rank i of the lower half sends 64 messages at once to its partner in the upper half, which answers when it has all. */
+/* Rank i of the lower half sends 64 messages at once to its partner in the upper half, which answers when it has all.
+ */
 static void bandwidth(struct job* job)
 {
   MPI_Request requests[window];
@@ -132,7 +133,8 @@ static void alltoall(struct job* job)
   }
 }
 
-/* Five-point stencil on a square per rank, `bytes` along each side of it; the four sides are exchanged before each sweep. */
+/* Five-point stencil on a square per rank, `bytes` along each side of it; the four sides are exchanged before each
+ * sweep. */
 static void stencil(struct job* job)
 {
   int dims[2] = {0, 0};

@@ -52,7 +52,7 @@ TEST(TimeUnits, WhatDoesNotFitIsTheLastThatDoes)
   EXPECT_EQ(of_microseconds({most, 999999}), UMW_PS_NEVER);
 }
 
-TEST(TimeUnits, DifferencesOfDates)
+TEST(TimeUnits, DifferencesOfTimes)
 {
   const timespec now{1700000000, 500000000};
   EXPECT_EQ(between(now, now), 0);
@@ -81,12 +81,12 @@ TEST(TimeUnits, BackAgain)
   EXPECT_EQ(t.tv_nsec, 4);
 }
 
-TEST(TimeUnits, DatesTooFarAwayDoNotCome)
+TEST(TimeUnits, TimesTooFarAwayDoNotCome)
 {
-  EXPECT_EQ(umw_date_after(5, 7), 12);
-  EXPECT_EQ(umw_date_after(0, UMW_LAST_DATE_PS), UMW_LAST_DATE_PS);
-  EXPECT_EQ(umw_date_after(1, UMW_LAST_DATE_PS), UMW_PS_NEVER);
-  EXPECT_EQ(umw_date_after(most, most), UMW_PS_NEVER);
+  EXPECT_EQ(umw_time_after(5, 7), 12);
+  EXPECT_EQ(umw_time_after(0, UMW_LAST_DATE_PS), UMW_LAST_DATE_PS);
+  EXPECT_EQ(umw_time_after(1, UMW_LAST_DATE_PS), UMW_PS_NEVER);
+  EXPECT_EQ(umw_time_after(most, most), UMW_PS_NEVER);
 }
 
 TEST(TimeUnits, WhatIsLeftOfATimeout)

@@ -122,8 +122,8 @@ TEST(Parameters, ItemsNeedAnEqualsSign)
 class ParameterFile : public testing::Test
 {
 protected:
-  ParameterFile() { std::filesystem::create_directories(folder_); }
-  ~ParameterFile() override { std::filesystem::remove_all(folder_); }
+  ParameterFile() { std::filesystem::create_directories(directory_); }
+  ~ParameterFile() override { std::filesystem::remove_all(directory_); }
 
   Parameters load(const std::string& text)
   {
@@ -142,8 +142,8 @@ protected:
     return "no error";
   }
 
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "umwelt_parameter_file";
-  std::string path_ = folder_ / "nic.conf";
+  std::filesystem::path directory_ = std::filesystem::path(testing::TempDir()) / "umwelt_parameter_file";
+  std::string path_ = directory_ / "nic.conf";
 };
 
 TEST_F(ParameterFile, HasALinePerKey)
@@ -165,7 +165,7 @@ TEST_F(ParameterFile, AMissingOneIsNamed)
 {
   Parameters parameters;
   EXPECT_THROW(parameters.add_file("/no/such/file"), std::invalid_argument);
-  EXPECT_THROW(parameters.add_file(folder_), std::invalid_argument);
+  EXPECT_THROW(parameters.add_file(directory_), std::invalid_argument);
 }
 
 TEST(Parameters, DefaultsReadBackAsThemselves)

@@ -19,7 +19,7 @@ struct Note final : Event {
   int name;
 };
 
-TEST(Timeline, FiresInOrderOfDates)
+TEST(Timeline, FiresInOrderOfTimes)
 {
   Timeline timeline;
   std::vector<int> log;
@@ -35,7 +35,7 @@ TEST(Timeline, FiresInOrderOfDates)
   EXPECT_EQ(timeline.now(), 30);
 }
 
-TEST(Timeline, EqualDatesFireInOrderOfScheduling)
+TEST(Timeline, EqualTimesFireInOrderOfScheduling)
 {
   Timeline timeline;
   std::vector<int> log;
@@ -77,7 +77,7 @@ TEST(Timeline, CancelledEventsDoNotFire)
   EXPECT_TRUE(log.empty());
 }
 
-TEST(Timeline, PastDatesAreNow)
+TEST(Timeline, PastTimesAreNow)
 {
   Timeline timeline;
   timeline.advance_to(100);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// fuzz_pmi [SECONDS [FIRST_SEED]]: bytes no client should send, in pieces of any size, to the launcher's side of PMI-1, until
-// the time is over (default 10 s). Whatever comes in, every answer is one whole line per request and no line grows
-// without limit. Ends with 1 and the seed if not; build with UMWELT_SANITIZE to see bad accesses as well.
+// fuzz_pmi [SECONDS [FIRST_SEED]]: bytes no client should send, in pieces of any size, to the launcher's side of PMI-1,
+// until the time is over (default 10 s). Whatever comes in, every answer is one whole line per request and no line
+// grows without limit. Ends with 1 and the seed if not; build with UMWELT_SANITIZE to see bad accesses as well.
 #include <algorithm>
 #include <array>
 #include <chrono>

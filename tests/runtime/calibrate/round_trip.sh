@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# round_trip.sh UMWELT: measures a NIC of known parameters with ptlbench, calibrates on that, and measures a NIC of the fitted
-# parameters: it must be as fast.
+# round_trip.sh UMWELT: measures a NIC of known parameters with ptlbench, calibrates on that, and measures a NIC of the
+# fitted parameters: it must be as fast.
 set -euo pipefail
 umwelt=$1
 work=$(mktemp -d)

@@ -91,17 +91,17 @@ TEST(Doctor, AdviceComesWithEveryTrouble)
     EXPECT_FALSE(finding.advice.empty()) << finding.subject;
 }
 
-TEST(Doctor, AFolderThatCanBeUsedIsWell)
+TEST(Doctor, ADirectoryThatCanBeUsedIsWell)
 {
-  const test::TemporaryFolder folder;
-  const Finding finding = check_folder(folder.path());
+  const test::TemporaryDirectory directory;
+  const Finding finding = check_directory(directory.path());
   EXPECT_NE(finding.health, Health::fail) << finding.detail;
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
-TEST(Doctor, AFolderThatIsMissingFails)
+TEST(Doctor, ADirectoryThatIsMissingFails)
 {
-  const Finding finding = check_folder("/nonexistent");
+  const Finding finding = check_directory("/nonexistent");
   EXPECT_EQ(finding.health, Health::fail);
   EXPECT_EQ(finding.detail, "/nonexistent: no file can be made (No such file or directory)");
 }
@@ -121,26 +121,26 @@ TEST(Doctor, ASeccompFilterIsMentioned)
 
 TEST(Doctor, MissingComponentsAreNamed)
 {
-  const test::TemporaryFolder folder;
-  const Finding finding = check_components(folder.path());
+  const test::TemporaryDirectory directory;
+  const Finding finding = check_components(directory.path());
   EXPECT_EQ(finding.health, Health::warn);
   EXPECT_THAT(finding.detail, HasSubstr("mca_btl_portals4.so is missing"));
 }
 
 TEST(Doctor, ComponentsThatCannotBeLoadedAreReported)
 {
-  const test::TemporaryFolder folder;
+  const test::TemporaryDirectory directory;
   for (const char* name : {"btl", "mtl", "osc", "coll"})
-    folder.write(std::string("mca_") + name + "_portals4.so", "not a library");
-  const Finding finding = check_components(folder.path());
+    directory.write(std::string("mca_") + name + "_portals4.so", "not a library");
+  const Finding finding = check_components(directory.path());
   EXPECT_EQ(finding.health, Health::warn);
   EXPECT_FALSE(finding.advice.empty());
 }
 
 TEST(Doctor, ExaminesThisMachine)
 {
-  const test::TemporaryFolder folder;
-  const auto findings = examine_machine({folder.path(), folder.path()});
+  const test::TemporaryDirectory directory;
+  const auto findings = examine_machine({directory.path(), directory.path()});
   EXPECT_EQ(findings.size(), 17u);
   for (const Finding& finding : findings) {
     EXPECT_FALSE(finding.detail.empty()) << finding.subject;

@@ -178,8 +178,8 @@ TEST(Mca, AKeyGivenTwiceIsAnError)
 
 TEST(Hosts, ComeFromTheListAndTheFile)
 {
-  const test::TemporaryFolder folder;
-  const std::string file = folder.write("hosts", "a slots=4\nb\n");
+  const test::TemporaryDirectory directory;
+  const std::string file = directory.write("hosts", "a slots=4\nb\n");
   EXPECT_EQ(parse({"-H", "x,y:2", "app"}).programs[0].hosts.size(), 2u);
   EXPECT_EQ(parse({"-machinefile", file, "app"}).programs[0].hosts[0].slots, 4u);
   EXPECT_EQ(parse({"--hostfile", file, "--host", "b", "app"}).programs[0].hosts[0].name, "b");
@@ -224,27 +224,27 @@ TEST(Simulation, HasDefaults)
 TEST(Simulation, OptionsAreKept)
 {
   const plan::RunOptions run = parse({"--platform",
-                                "bxi:leaf=8",
-                                "--model",
-                                "loggp",
-                                "--nic",
-                                "a=1",
-                                "--nic",
-                                "b=2",
-                                "--nic",
-                                "@nic.conf",
-                                "--cpu",
-                                "none",
-                                "--cpu-threshold",
-                                "100ns",
-                                "--cpu-first-touch",
-                                "80ns",
-                                "--seed",
-                                "42",
-                                "--report",
-                                "r.json",
-                                "--keep-temps",
-                                "app"});
+                                      "bxi:leaf=8",
+                                      "--model",
+                                      "loggp",
+                                      "--nic",
+                                      "a=1",
+                                      "--nic",
+                                      "b=2",
+                                      "--nic",
+                                      "@nic.conf",
+                                      "--cpu",
+                                      "none",
+                                      "--cpu-threshold",
+                                      "100ns",
+                                      "--cpu-first-touch",
+                                      "80ns",
+                                      "--seed",
+                                      "42",
+                                      "--report",
+                                      "r.json",
+                                      "--keep-temps",
+                                      "app"});
   EXPECT_EQ(run.platform, "bxi:leaf=8");
   EXPECT_EQ(run.model, "loggp");
   EXPECT_THAT(run.nic, ElementsAre(Pair("a", "1"), Pair("b", "2"), Pair("@nic.conf", "")));
@@ -300,24 +300,31 @@ TEST(Help, StopsParsing)
   EXPECT_TRUE(parse({"-V"}).version);
 }
 
-TEST(RunOptions, CellsAreANumberOrAutomatic)
+TEST(RunOptions, WorkersAreANumberOrAutomatic)
 {
-  EXPECT_FALSE(parse({"p"}).cells.cells.has_value());
-  EXPECT_EQ(parse({"--cells", "0", "p"}).cells.cells, 0u);
-  EXPECT_EQ(parse({"--cells", "4", "p"}).cells.cells, 4u);
-  EXPECT_FALSE(parse({"--cells", "4", "--cells", "auto", "p"}).cells.cells.has_value());
-  EXPECT_EQ(parse_error({"--cells", "many", "p"}),
-            "--cells: expected auto, or a number of cells between 0 and 1000000, got "
+  EXPECT_FALSE(parse({"p"}).workers.workers.has_value());
+  EXPECT_EQ(parse({"--workers", "0", "p"}).workers.workers, 0u);
+  EXPECT_EQ(parse({"--workers", "4", "p"}).workers.workers, 4u);
+  EXPECT_FALSE(parse({"--workers", "4", "--workers", "auto", "p"}).workers.workers.has_value());
+  EXPECT_EQ(parse_error({"--workers", "many", "p"}),
+            "--workers: expected auto, or a number of worker processes between 0 and 1000000, got "
             "'many'\n  Give a whole number, for example 1.");
 }
 
-TEST(RunOptions, ACellHasRoomForFifteenRanks)
+TEST(RunOptions, WorkersHaveAnOlderName)
 {
-  EXPECT_FALSE(parse({"p"}).cells.ranks_per_cell.has_value());
-  EXPECT_EQ(parse({"--ranks-per-cell", "512", "p"}).cells.ranks_per_cell, 512u);
+  EXPECT_EQ(parse({"--cells", "4", "p"}).workers.workers, 4u);
+  EXPECT_EQ(parse({"--ranks-per-cell", "3", "p"}).workers.ranks_per_worker, 3u);
+  EXPECT_THAT(parse_error({"--cells", "many", "p"}), testing::StartsWith("--cells: expected auto"));
+}
+
+TEST(RunOptions, AWorkerHasRoomForFifteenRanks)
+{
+  EXPECT_FALSE(parse({"p"}).workers.ranks_per_worker.has_value());
+  EXPECT_EQ(parse({"--ranks-per-worker", "512", "p"}).workers.ranks_per_worker, 512u);
   for (const char* number : {"0", "513", "auto"})
-    EXPECT_THAT(parse_error({"--ranks-per-cell", number, "p"}),
-                HasSubstr("--ranks-per-cell: expected a number of ranks between 1 and 512"));
+    EXPECT_THAT(parse_error({"--ranks-per-worker", number, "p"}),
+                HasSubstr("--ranks-per-worker: expected a number of ranks between 1 and 512"));
 }
 
 TEST(RunOptions, JobsAreTheCpusUnlessGiven)

@@ -25,7 +25,8 @@ inline Lookup environment(std::map<std::string, std::string> variables)
   };
 }
 
-inline plan::RunOptions parse(const std::vector<std::string>& arguments, std::map<std::string, std::string> variables = {})
+inline plan::RunOptions parse(const std::vector<std::string>& arguments,
+                              std::map<std::string, std::string> variables = {})
 {
   return parse_run(arguments, environment(std::move(variables)));
 }
@@ -46,24 +47,24 @@ inline std::string parse_error(const std::vector<std::string>& arguments)
   return error_of([&] { parse(arguments); });
 }
 
-// A folder that is gone when the object is.
-class TemporaryFolder
+// A directory that is gone when the object is.
+class TemporaryDirectory
 {
 public:
-  TemporaryFolder()
+  TemporaryDirectory()
   {
     std::string pattern = (std::filesystem::temp_directory_path() / "umwelt-test-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr)
       throw std::runtime_error("mkdtemp: cannot make " + pattern);
     path_ = pattern;
   }
-  ~TemporaryFolder()
+  ~TemporaryDirectory()
   {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

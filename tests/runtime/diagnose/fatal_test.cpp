@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is said from a signal handler that has interrupted malloc: here malloc is ours, and either counts or never comes back.
+// What is said from a signal handler that has interrupted malloc: here malloc is ours, and either counts or never comes
+// back.
 #include "runtime/diagnose/fatal.h"
 
 #include <csignal>

@@ -14,8 +14,8 @@ namespace umwelt::engine
 namespace
 {
 
-// A machine whose clocks say what they are told to: reads take their time, and the processor may be taken away before and after each. One
-// tick is one nanosecond.
+// A machine whose clocks say what they are told to: reads take their time, and the processor may be taken away before
+// and after each. One tick is one nanosecond.
 class Machine
 {
 public:
@@ -112,7 +112,8 @@ TEST_F(FakeMeterTest, LeavesOutWhatDidNotRun)
     expect_near(burst(6600 * us, away), 6600 * us);
 }
 
-// The processor is taken away at every point of ten bursts in turn: in every read of every clock, before and after it looks.
+// The processor is taken away at every point of ten bursts in turn: in every read of every clock, before and after it
+// looks.
 TEST_F(FakeMeterTest, WhereverTheProcessorIsTakenAwayEveryBurstIsRight)
 {
   for (const std::int64_t work : {30 * us, 6600 * us})
@@ -197,7 +198,7 @@ TEST_F(FakeMeterTest, WhatWasBeforeAPauseIsNotTheNextBursts)
   expect_near(burst(3 * ms), 3 * ms);
 }
 
-// --- this machine ------------------------------------------------------------------------------------------------------
+// --- this machine ----------------------------------------------------------------------------------------------------
 
 TEST(BurstMeterTest, AgreesWithTheThreadsCpuClock)
 {

@@ -45,7 +45,7 @@ TEST_F(SchedulerTest, SleepMovesTimeByItsDuration)
   EXPECT_EQ(timeline.now(), 5 * sim::microsecond);
 }
 
-TEST_F(SchedulerTest, SleepersWakeInOrderOfTheirDates)
+TEST_F(SchedulerTest, SleepersWakeInOrderOfTheirTimes)
 {
   for (const int delay : {30, 10, 20})
     scheduler.spawn(
@@ -406,7 +406,7 @@ TEST_F(SchedulerTest, RemembersWhoHasWaited)
 }
 
 // It may find what it waits for elsewhere; then the clock is needed on.
-TEST_F(SchedulerTest, ABackgroundWaitWithoutLimitEndsAtTheSameDate)
+TEST_F(SchedulerTest, ABackgroundWaitWithoutLimitEndsAtTheSameTime)
 {
   sim::SimTime woken = -1;
   scheduler.spawn(

@@ -24,7 +24,7 @@ protected:
   // An actor that computes for `work` from `begin` on, at first on core `core`.
   void spawn(const std::string& name, SimTime begin, SimTime work, unsigned core, std::vector<unsigned> allowed)
   {
-    places.push_back(std::make_unique<engine::Place>(engine::Place{core, std::move(allowed)}));
+    places.push_back(std::make_unique<engine::CoreBinding>(engine::CoreBinding{core, std::move(allowed)}));
     scheduler.spawn(
         name,
         [this, name, begin, work, place = places.back().get()] {
@@ -44,7 +44,7 @@ protected:
   sim::Timeline timeline;
   engine::Scheduler scheduler{timeline};
   Cores cores{scheduler, 1};
-  std::vector<std::unique_ptr<engine::Place>> places;
+  std::vector<std::unique_ptr<engine::CoreBinding>> places;
   Ends ends;
 };
 
@@ -76,7 +76,7 @@ TEST_F(CoresTest, ABurstMayNotLeaveTheCoresItIsBoundTo)
 
 TEST_F(CoresTest, ABurstOfUnknownLengthMovesWithWhatItHasDone)
 {
-  engine::Place place{0, {0, 1}};
+  engine::CoreBinding place{0, {0, 1}};
   engine::Core::Burst burst;
   spawn("a", 0, 100, 0, {0});
   spawn("c", 0, 20, 1, {1});
@@ -95,7 +95,7 @@ TEST_F(CoresTest, ABurstOfUnknownLengthMovesWithWhatItHasDone)
 
 TEST_F(CoresTest, ADroppedBurstMakesRoom)
 {
-  engine::Place place{1, {0, 1}};
+  engine::CoreBinding place{1, {0, 1}};
   engine::Core::Burst burst;
   spawn("a", 0, 100, 0, {0, 1});
   spawn("b", 0, 100, 0, {0, 1});
@@ -115,8 +115,8 @@ TEST_F(CoresTest, ChoosesTheCoreThatFewestComputeOn)
   spawn("a", 0, 100, 0, {0});
   spawn("b", 0, 100, 1, {1});
   spawn("c", 0, 100, 1, {1});
-  engine::Place free{1, {0, 1}};
-  engine::Place elsewhere{5, {1, 2}}; // its core was taken from it
+  engine::CoreBinding free{1, {0, 1}};
+  engine::CoreBinding elsewhere{5, {1, 2}}; // its core was taken from it
   scheduler.spawn(
       "d",
       [&] {

@@ -14,11 +14,11 @@ namespace
 class TimersTest : public ::testing::Test
 {
 protected:
-  void run_until(SimTime date)
+  void run_until(SimTime time)
   {
-    while (timeline.next() <= date)
+    while (timeline.next() <= time)
       timeline.step();
-    timeline.advance_to(date);
+    timeline.advance_to(time);
   }
   void compute(SimTime time)
   {
@@ -29,10 +29,10 @@ protected:
   sim::Timeline timeline;
   std::int64_t cpu = 0;
   bool taken = true; // at once
-  std::vector<SimTime> dates;
+  std::vector<SimTime> times;
   std::uint64_t count = 0;
   Timers timers{timeline, cpu, [this](const Timers::Notice&, std::uint64_t n) {
-                  dates.push_back(timeline.now());
+                  times.push_back(timeline.now());
                   count += n;
                   return taken;
                 }};
@@ -48,7 +48,7 @@ TEST_F(TimersTest, ExpiresOnceAndIsDisarmed)
   timeline.advance_to(50);
   EXPECT_EQ(timers.set(timer, false, 100, 0, setting), 0);
   run_until(1000);
-  EXPECT_EQ(dates, std::vector<SimTime>{150});
+  EXPECT_EQ(times, std::vector<SimTime>{150});
   timers.get(timer, setting);
   EXPECT_EQ(setting.left, 0);
 }
@@ -67,21 +67,21 @@ TEST_F(TimersTest, OneTooFarAwayIsArmedAndDoesNotExpire)
     }
   EXPECT_EQ(timers.set(timer, false, 100, sim::never, setting), 0); // its period is, too
   run_until(1000);
-  EXPECT_EQ(dates, std::vector<SimTime>{150});
+  EXPECT_EQ(times, std::vector<SimTime>{150});
   EXPECT_TRUE(timeline.empty());
   EXPECT_TRUE(timers.armed());
 }
 
-TEST_F(TimersTest, PeriodsFollowTheFirstDate)
+TEST_F(TimersTest, PeriodsFollowTheFirstTime)
 {
   const int timer = timers.create(false, by_signal);
   timers.set(timer, true, 100, 30, setting);
   run_until(175);
-  EXPECT_EQ(dates, (std::vector<SimTime>{100, 130, 160}));
+  EXPECT_EQ(times, (std::vector<SimTime>{100, 130, 160}));
   timers.set(timer, false, 0, 0, setting);
   EXPECT_EQ(setting.interval, 30);
   run_until(1000);
-  EXPECT_EQ(dates.size(), 3U);
+  EXPECT_EQ(times.size(), 3U);
 }
 
 TEST_F(TimersTest, CountsWhatWasNotSentAsOverrun)
@@ -103,13 +103,13 @@ TEST_F(TimersTest, CpuTimersExpireByComputing)
   EXPECT_EQ(timers.cpu_left(), sim::never);
   timers.set(timer, false, 100, 50, setting);
   run_until(1000);
-  EXPECT_TRUE(dates.empty());
+  EXPECT_TRUE(times.empty());
   EXPECT_EQ(timers.cpu_left(), 100);
   compute(99);
   EXPECT_EQ(count, 0U);
   compute(110); // at 100, 150 and 200
   EXPECT_EQ(count, 3U);
-  EXPECT_EQ(dates.size(), 1U);
+  EXPECT_EQ(times.size(), 1U);
   EXPECT_EQ(timers.taken(timer), 2);
   EXPECT_EQ(timers.cpu_left(), 41);
 }
@@ -143,7 +143,7 @@ TEST_F(TimersTest, StoppedTimersStaySilent)
   timers.stop();
   run_until(100);
   compute(100);
-  EXPECT_TRUE(dates.empty());
+  EXPECT_TRUE(times.empty());
 }
 
 } // namespace

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * chatter talk: for some two seconds of wall-clock the rank prints to standard output and error, lines in several pieces; and
- * simulated events enough for a progress line go by.
- * chatter ask: rank 0 asks and waits for the answer.
+ * chatter talk: for some two seconds of wall-clock the rank prints to standard output and error, lines in several
+ * pieces; and simulated events enough for a progress line go by. chatter ask: rank 0 asks and waits for the answer.
  * chatter terminal: what standard output and error of a rank are. */
 #include <mpi.h>
 #include <stdio.h>
@@ -28,9 +27,9 @@ static void talk(int rank)
     print(1, piece);
     print(1, " of pieces\n");
     fprintf(stderr, "rank %d error %d of pieces\n", rank, i);
-    MPI_Barrier(
-        MPI_COMM_WORLD); /* who is in the middle of a line would otherwise stay there longer than the runtime waits for its end */
-    if (rank == 0) /* the run takes wall-clock time, in one process and in cells */
+    MPI_Barrier(MPI_COMM_WORLD); /* who is in the middle of a line would otherwise stay there longer than the runtime
+                                    waits for its end */
+    if (rank == 0)               /* the run takes wall-clock time, in one process and in worker processes */
       for (volatile long wait = 0; wait < 160000000; ++wait)
         ;
     for (int round = 0; round < 300; ++round)

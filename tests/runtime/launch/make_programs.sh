@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make_programs.sh FOLDER CC: files that cannot be run, one for each reason.
+# make_programs.sh DIRECTORY CC: files that cannot be run, one for each reason.
 set -euo pipefail
 cd "$1"
 cc=$2

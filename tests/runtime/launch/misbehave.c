@@ -52,7 +52,8 @@ static void* receive(void* argument)
   return argument;
 }
 
-/* One thread waits for a message that never comes, main for the thread; the MPI library has helper threads of its own. */
+/* One thread waits for a message that never comes, main for the thread; the MPI library has helper threads of its own.
+ */
 static void hang(const char* how)
 {
   pthread_t thread;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * printers CHILDREN LINES: children of the rank, and the rank itself between its calls, write so many lines each, all at the same time. */
+ * printers CHILDREN LINES: children of the rank, and the rank itself between its calls, write so many lines each, all
+ * at the same time. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

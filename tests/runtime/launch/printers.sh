@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# printers.sh UMWELT PROGRAM OPTIONS...: two ranks and three children of each print while the runtime passes on what they print. All lines
-# arrive, whole and once.
+# printers.sh UMWELT PROGRAM OPTIONS...: two ranks and three children of each print while the runtime passes on what
+# they print. All lines arrive, whole and once.
 set -u
 umwelt=$1 program=$2
 shift 2

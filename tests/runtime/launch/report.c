@@ -14,13 +14,13 @@ int main(int argc, char** argv)
   int rank, sum, one = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  char folder[4096] = "?", line[64] = "";
-  if (getcwd(folder, sizeof folder) == NULL || (rank == 0 && fgets(line, sizeof line, stdin) == NULL))
+  char directory[4096] = "?", line[64] = "";
+  if (getcwd(directory, sizeof directory) == NULL || (rank == 0 && fgets(line, sizeof line, stdin) == NULL))
     line[0] = '\0';
   line[strcspn(line, "\n")] = '\0';
   const char* value = getenv("WRAPPED");
-  printf("rank %d of %d: %s in %s, WRAPPED=%s, stdin '%s'\n", rank, sum, argv[0], basename(folder), value ? value : "",
-         line);
+  printf("rank %d of %d: %s in %s, WRAPPED=%s, stdin '%s'\n", rank, sum, argv[0], basename(directory),
+         value ? value : "", line);
   fprintf(stderr, "rank %d to stderr\n", rank);
   MPI_Finalize();
   return argc > 1 ? atoi(argv[1]) : 0;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# results.sh CASE UMWELT PROGRAM: what --report, --output-filename and the like write to. Devices are the test's own (mknod, which needs root).
+# results.sh CASE UMWELT PROGRAM: what --report, --output-filename and the like write to. Devices are the test's own
+# (mknod, which needs root).
 set -u
 case=$1 umwelt=$2 program=$3
 work=$(mktemp -d)
@@ -77,7 +78,7 @@ stdout)
   is_report copy
   ;;
 refused)
-  run 121 "--report absent/r.json: expected a file that can be written, got: No such file or directory.*Check the folder" --report absent/r.json
+  run 121 "--report absent/r.json: expected a file that can be written, got: No such file or directory.*Check the directory" --report absent/r.json
   run 121 "--report .: expected a file that can be written, got: Is a directory" --report .
   run 121 "--report a: expected a file of its own, got that of --trace ./a" --report a --trace ./a --trace-format csv
   # before a wrapper runs
@@ -123,7 +124,7 @@ ranks-full)
   device out/1/rank.1/stdout 7
   device out/1/rank.0/stderr 3
   for how in out out:nocopy; do
-    run 125 "completed.*--output-filename [^ ]*/out/1/rank.1/stdout: expected all of it to be written, got: No space left on device after 0 bytes.*Make room or name another folder" --output-filename $how
+    run 125 "completed.*--output-filename [^ ]*/out/1/rank.1/stdout: expected all of it to be written, got: No space left on device after 0 bytes.*Make room or name another directory" --output-filename $how
     grep -q "rank\.0/" stderr && fail "rank 0 has no such trouble"
   done
   [ -c out/1/rank.1/stdout ] && grep -q '^rank 0 of 2' out/1/rank.0/stdout || fail "replaced"
@@ -142,7 +143,7 @@ ranks-refused)
   echo old >out/1/rank.0/stdout
   run 121 "--output-filename [^ ]*/out/1/rank.1/stdout: expected a file that can be written, got: Is a directory" --output-filename out
   [ "$(cat out/1/rank.0/stdout)" = old ] && [ ! -e out/1/rank.0/stderr ] || fail "rank 0's has been touched"
-  run 121 "--output-filename out/1/rank.0/stdout/x: expected a folder where files can be made, got [^ ]*/stdout: Not a directory" --output-filename out/1/rank.0/stdout/x
+  run 121 "--output-filename out/1/rank.0/stdout/x: expected a directory where files can be made, got [^ ]*/stdout: Not a directory" --output-filename out/1/rank.0/stdout/x
   # before a wrapper runs
   timeout 60 "$umwelt" run -np 1 --output-filename out/1/rank.0/stdout sh -c "touch ran; exec $program" 2>stderr
   [ $? = 121 ] && [ ! -e ran ] || fail "the wrapper has run"

@@ -9,14 +9,14 @@ closed-pipe)
   [ "${PIPESTATUS[0]}" = 141 ]
   ;;
 trace-refused) # a run that does not begin leaves no trace
-  folder=$(mktemp -d)
-  "$umwelt" run --trace "$folder/trace.csv" --nic speeed=1 -np 2 "$program"
-  [ $? = 121 ] && rmdir "$folder"
+  directory=$(mktemp -d)
+  "$umwelt" run --trace "$directory/trace.csv" --nic speeed=1 -np 2 "$program"
+  [ $? = 121 ] && rmdir "$directory"
   ;;
 trace-deadlock) # one that ends badly leaves a whole one
-  folder=$(mktemp -d)
-  trap 'rm -r "$folder"' EXIT
-  "$umwelt" run --trace "$folder/trace.pftrace" -np 2 "$program" deadlock
-  [ $? = 122 ] && [ "$(ls "$folder")" = trace.pftrace ] && grep -aq waiting "$folder/trace.pftrace"
+  directory=$(mktemp -d)
+  trap 'rm -r "$directory"' EXIT
+  "$umwelt" run --trace "$directory/trace.pftrace" -np 2 "$program" deadlock
+  [ $? = 122 ] && [ "$(ls "$directory")" = trace.pftrace ] && grep -aq waiting "$directory/trace.pftrace"
   ;;
 esac

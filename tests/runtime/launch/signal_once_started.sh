@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# signal_once_started.sh SIGNAL[:TIMES] SECONDS COMMAND...: sends the signal when rank 0 of the command, `misbehave endless...`, is in its
-# loop: to the command alone, and INT to all processes of its group as a terminal does. Ends as the command does, which has so many seconds.
+# signal_once_started.sh SIGNAL[:TIMES] SECONDS COMMAND...: sends the signal when rank 0 of the command, `misbehave
+# endless...`, is in its loop: to the command alone, and INT to all processes of its group as a terminal does. Ends as
+# the command does, which has so many seconds.
 set -u
 signal=${1%:*} times=1 seconds=$2
 [[ $1 != *:* ]] || times=${1#*:}

@@ -64,8 +64,8 @@ def without_progress(shown):
     return shown.replace(ERASE, b""), lines
 
 
-if case in ("progress", "progress-cells"):
-    options = ["--cells", "2"] if case == "progress-cells" else []
+if case in ("progress", "progress-workers"):
+    options = ["--workers", "2"] if case == "progress-workers" else []
     shown = run(*options, "-np", "4", "-N", "2", program, "talk")
     left, progress = without_progress(shown)
     if progress == 0:

@@ -3,8 +3,9 @@
 #
 #   trace.sh UMWELT PROTO NP PROGRAM [ARGUMENT...]
 #
-# Traces of whole runs: two with --cpu none are the same, in both formats; nothing ends before it starts, nothing is faster
-# than the wire, and there are as many messages as the report counts; a Perfetto trace is what protoc takes for one.
+# Traces of whole runs: two with --cpu none are the same, in both formats; nothing ends before it starts, nothing is
+# faster than the wire, and there are as many messages as the report counts; a Perfetto trace is what protoc takes for
+# one.
 set -euo pipefail
 umwelt=$1 proto=$2 np=$3
 shift 3
@@ -34,9 +35,9 @@ traced=$(count_traced "$work/1.csv")
 ((reported > 0)) || fail "expected messages in the report, got none"
 ((traced == reported)) || fail "expected $reported messages as in the report, got $traced"
 
-# The default platform has links of 12.5 GB/s. Without its point a date is a number of picoseconds.
+# The default platform has links of 12.5 GB/s. Without its point a time is a number of picoseconds.
 awk -F, '
-  function picoseconds(date) { sub(/\./, "", date); return date + 0 }
+  function picoseconds(time) { sub(/\./, "", time); return time + 0 }
   NR == 1 { next }
   NF != 10 { print "fields: " $0; bad = 1 }
   { took = picoseconds($5) - picoseconds($4) }

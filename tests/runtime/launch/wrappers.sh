@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# wrappers.sh UMWELT REPORT CASE: a wrapper around the program REPORT, under mpirun and under umwelt: the same output and exit code.
+# wrappers.sh UMWELT REPORT CASE: a wrapper around the program REPORT, under mpirun and under umwelt: the same output
+# and exit code.
 set -u
 umwelt=$1 report=$2 case=$3
 work=$(mktemp -d)
@@ -8,11 +9,11 @@ trap 'rm -rf "$work"' EXIT
 cat >"$work/libtool-like" <<EOF
 #! /bin/bash
 program=\$(basename $report)
-folder=\$(echo $report | sed 's,/[^/]*\$,,')
-if test -f "\$folder/\$program"; then
-  LD_LIBRARY_PATH="\$folder:\$LD_LIBRARY_PATH"
+directory=\$(echo $report | sed 's,/[^/]*\$,,')
+if test -f "\$directory/\$program"; then
+  LD_LIBRARY_PATH="\$directory:\$LD_LIBRARY_PATH"
   export LD_LIBRARY_PATH WRAPPED=libtool
-  exec "\$folder/\$program" \${1+"\$@"}
+  exec "\$directory/\$program" \${1+"\$@"}
 fi
 exit 1
 EOF
@@ -34,18 +35,19 @@ case $case in
   timeout) command=(timeout 60 "$report") ;;
   code) command=(sh -c "$report 3; exit \$((\$? + 4))") ;;
   name) command=(bash -c "exec -a renamed $report") ;;
-  folders) command=(sh -c "mkdir -p $work/in-\$OMPI_COMM_WORLD_RANK && cd $work/in-\$OMPI_COMM_WORLD_RANK && WRAPPED=\$OMPI_COMM_WORLD_RANK $report") ;;
+  directories) command=(sh -c "mkdir -p $work/in-\$OMPI_COMM_WORLD_RANK && cd $work/in-\$OMPI_COMM_WORLD_RANK && WRAPPED=\$OMPI_COMM_WORLD_RANK $report") ;;
   streams) command=(sh -c "$report 2>&1 >$work/out-\$OMPI_COMM_WORLD_RANK | sed 's/stderr/a pipe/'; cat $work/out-\$OMPI_COMM_WORLD_RANK") ;;
   stdin) command=(sh -c "echo line | $report") ;;
   closed) command=(sh -c "$report <&- 2>&-") ;;
   programs) options=(-np 2 "$report" :) command=(sh -c "$report") ;;
-  cells) command=("$work/libtool-like") cells=(--cells 2) ;;
+  workers) command=("$work/libtool-like") workers=(--workers 2) ;;
   *) echo "no case $case" >&2 && exit 2 ;;
 esac
 run() { # TAG LAUNCHER...
   local tag=$1 stream
   shift
-  # A pipe: what two cat(1) copy to one file at a time overwrites each other (copy_file_range(2) does not lock its position).
+  # A pipe: what two cat(1) copy to one file at a time overwrites each other (copy_file_range(2) does not lock its
+  # position).
   echo "from outside" | "$@" 2>"$work/$tag.stderr" | cat >"$work/$tag.stdout"
   local code=${PIPESTATUS[1]}
   if [ -e "$work/$tag.files" ]; then # mpirun now and then mixes what two ranks write to one stream, but not in their files
@@ -56,7 +58,7 @@ run() { # TAG LAUNCHER...
   { cat "$work/$tag.stdout" && echo "exit code $code"; } | sort >"$work/$tag.out"
   grep '^rank . to' "$work/$tag.stderr" | sort >"$work/$tag.lines"
 }
-run emulated "$umwelt" run -q "${cells[@]}" "${options[@]}" -np 2 "${command[@]}"
+run emulated "$umwelt" run -q "${workers[@]}" "${options[@]}" -np 2 "${command[@]}"
 run native mpirun.openmpi --allow-run-as-root --oversubscribe --output-filename "$work/native.files" "${options[@]}" -np 2 "${command[@]}"
 diff "$work/native.out" "$work/emulated.out" && diff "$work/native.lines" "$work/emulated.lines" &&
   [ "$(wc -l <"$work/emulated.out")" -ge 3 ] && exit 0

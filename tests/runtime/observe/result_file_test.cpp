@@ -33,9 +33,9 @@ protected:
   ResultFileTest()
   {
     std::string name = testing::TempDir() + "umwelt-result-XXXXXX";
-    folder = mkdtemp(name.data());
+    directory = mkdtemp(name.data());
   }
-  ~ResultFileTest() override { fs::remove_all(folder); }
+  ~ResultFileTest() override { fs::remove_all(directory); }
 
   static std::string text_of(const fs::path& path)
   {
@@ -66,46 +66,46 @@ protected:
   std::vector<std::string> names()
   {
     std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(folder))
+    for (const auto& entry : fs::directory_iterator(directory))
       found.push_back(entry.path().filename());
     std::sort(found.begin(), found.end());
     return found;
   }
 
-  fs::path folder;
+  fs::path directory;
 };
 
 TEST_F(ResultFileTest, IsThereWhenItIsWhole)
 {
-  ResultFile file("--option", folder / "a");
+  ResultFile file("--option", directory / "a");
   file.buffer() += "text";
-  EXPECT_FALSE(fs::exists(folder / "a"));
+  EXPECT_FALSE(fs::exists(directory / "a"));
   EXPECT_EQ(file.bytes(), 4U);
   file.finish();
-  EXPECT_EQ(text_of(folder / "a"), "text");
+  EXPECT_EQ(text_of(directory / "a"), "text");
   EXPECT_THAT(names(), testing::ElementsAre("a"));
 }
 
 TEST_F(ResultFileTest, LeavesNothingIfItIsNotFinished)
 {
-  std::ofstream(folder / "a") << "old";
+  std::ofstream(directory / "a") << "old";
   {
-    ResultFile file("--option", folder / "a");
+    ResultFile file("--option", directory / "a");
     file.buffer().append(1 << 20, 'x');
     file.flush_if_large();
   }
-  EXPECT_EQ(text_of(folder / "a"), "old");
+  EXPECT_EQ(text_of(directory / "a"), "old");
   EXPECT_THAT(names(), testing::ElementsAre("a"));
 }
 
 TEST_F(ResultFileTest, ThatWasThereIsReplacedAndKeepsItsPermissions)
 {
-  std::ofstream(folder / "a") << "older and longer";
-  fs::permissions(folder / "a", fs::perms(0640));
-  const int before = open((folder / "a").c_str(), O_RDONLY);
-  write(folder / "a");
-  EXPECT_EQ(text_of(folder / "a"), "new");
-  EXPECT_EQ(fs::status(folder / "a").permissions(), fs::perms(0640));
+  std::ofstream(directory / "a") << "older and longer";
+  fs::permissions(directory / "a", fs::perms(0640));
+  const int before = open((directory / "a").c_str(), O_RDONLY);
+  write(directory / "a");
+  EXPECT_EQ(text_of(directory / "a"), "new");
+  EXPECT_EQ(fs::status(directory / "a").permissions(), fs::perms(0640));
   std::array<char, 5> text{};
   EXPECT_EQ(read(before, text.data(), 5), 5); // who reads the old one goes on doing so
   EXPECT_EQ(std::string(text.data(), 5), "older");
@@ -115,13 +115,13 @@ TEST_F(ResultFileTest, ThatWasThereIsReplacedAndKeepsItsPermissions)
 
 TEST_F(ResultFileTest, KeepsTheOwner)
 {
-  std::ofstream(folder / "a") << "old";
-  if (chown((folder / "a").c_str(), 12, 34) != 0)
+  std::ofstream(directory / "a") << "old";
+  if (chown((directory / "a").c_str(), 12, 34) != 0)
     GTEST_SKIP() << "chown(2) needs root";
-  write(folder / "a");
+  write(directory / "a");
   struct stat status {
   };
-  stat((folder / "a").c_str(), &status);
+  stat((directory / "a").c_str(), &status);
   EXPECT_EQ(status.st_uid, 12U);
   EXPECT_EQ(status.st_gid, 34U);
 }
@@ -129,55 +129,55 @@ TEST_F(ResultFileTest, KeepsTheOwner)
 TEST_F(ResultFileTest, ThatIsNewHasThePermissionsOfTheUmask)
 {
   const mode_t before = umask(027);
-  write(folder / "a");
+  write(directory / "a");
   umask(before);
-  EXPECT_EQ(fs::status(folder / "a").permissions(), fs::perms(0640));
+  EXPECT_EQ(fs::status(directory / "a").permissions(), fs::perms(0640));
 }
 
 TEST_F(ResultFileTest, LinksStayAndTheirTargetsAreReplaced)
 {
-  fs::create_directory(folder / "far");
-  std::ofstream(folder / "far" / "b") << "old";
-  fs::create_symlink("far/b", folder / "a");
-  write(folder / "a");
-  EXPECT_TRUE(fs::is_symlink(folder / "a"));
-  EXPECT_EQ(text_of(folder / "far" / "b"), "new");
-  EXPECT_FALSE(fs::is_symlink(folder / "far" / "b"));
+  fs::create_directory(directory / "far");
+  std::ofstream(directory / "far" / "b") << "old";
+  fs::create_symlink("far/b", directory / "a");
+  write(directory / "a");
+  EXPECT_TRUE(fs::is_symlink(directory / "a"));
+  EXPECT_EQ(text_of(directory / "far" / "b"), "new");
+  EXPECT_FALSE(fs::is_symlink(directory / "far" / "b"));
 }
 
 TEST_F(ResultFileTest, TheTargetOfALinkNeedNotBeThereYet)
 {
-  fs::create_directory(folder / "far");
-  fs::create_symlink(folder / "far" / "c", folder / "b");
-  fs::create_symlink("b", folder / "a");
-  write(folder / "a");
-  EXPECT_TRUE(fs::is_symlink(folder / "a") && fs::is_symlink(folder / "b"));
-  EXPECT_EQ(text_of(folder / "far" / "c"), "new");
+  fs::create_directory(directory / "far");
+  fs::create_symlink(directory / "far" / "c", directory / "b");
+  fs::create_symlink("b", directory / "a");
+  write(directory / "a");
+  EXPECT_TRUE(fs::is_symlink(directory / "a") && fs::is_symlink(directory / "b"));
+  EXPECT_EQ(text_of(directory / "far" / "c"), "new");
 }
 
 TEST_F(ResultFileTest, LinksThatLeadNowhereAreRefused)
 {
-  fs::create_symlink("b", folder / "a");
-  fs::create_symlink("a", folder / "b");
-  EXPECT_THAT(refusal(folder / "a"), HasSubstr("Too many levels of symbolic links"));
+  fs::create_symlink("b", directory / "a");
+  fs::create_symlink("a", directory / "b");
+  EXPECT_THAT(refusal(directory / "a"), HasSubstr("Too many levels of symbolic links"));
 }
 
 TEST_F(ResultFileTest, DevicesStay)
 {
-  const std::string null = make_null_device(folder / "null");
+  const std::string null = make_null_device(directory / "null");
   if (null.empty())
     GTEST_SKIP() << "mknod(2) needs root";
-  fs::create_symlink("null", folder / "link");
+  fs::create_symlink("null", directory / "link");
   write(null);
-  write(folder / "link");
+  write(directory / "link");
   EXPECT_TRUE(fs::is_character_file(null));
-  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_TRUE(fs::is_symlink(directory / "link"));
   EXPECT_THAT(names(), testing::ElementsAre("link", "null"));
 }
 
 TEST_F(ResultFileTest, WhatIsNotWholeIsTold)
 {
-  const std::string full = make_full_device(folder / "full");
+  const std::string full = make_full_device(directory / "full");
   if (full.empty())
     GTEST_SKIP() << "mknod(2) needs root";
   try {
@@ -192,23 +192,23 @@ TEST_F(ResultFileTest, WhatIsNotWholeIsTold)
 
 TEST_F(ResultFileTest, FifosAreWaitedForAndStay)
 {
-  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
-  ResultFile::check("--option", folder / "fifo"); // does not wait
+  ASSERT_EQ(mkfifo((directory / "fifo").c_str(), 0600), 0);
+  ResultFile::check("--option", directory / "fifo"); // does not wait
   std::string got;
-  std::thread reader([&] { got = text_of(folder / "fifo"); });
+  std::thread reader([&] { got = text_of(directory / "fifo"); });
   testing::internal::CaptureStderr();
-  write(folder / "fifo");
+  write(directory / "fifo");
   reader.join();
   testing::internal::GetCapturedStderr(); // whether it had to wait is chance
   EXPECT_EQ(got, "new");
-  EXPECT_TRUE(fs::is_fifo(folder / "fifo"));
+  EXPECT_TRUE(fs::is_fifo(directory / "fifo"));
 }
 
 TEST_F(ResultFileTest, AReaderThatHasGoneIsAnErrorAndNoSignal)
 {
-  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
-  const int reader = open((folder / "fifo").c_str(), O_RDONLY | O_NONBLOCK);
-  ResultFile file("--option", folder / "fifo");
+  ASSERT_EQ(mkfifo((directory / "fifo").c_str(), 0600), 0);
+  const int reader = open((directory / "fifo").c_str(), O_RDONLY | O_NONBLOCK);
+  ResultFile file("--option", directory / "fifo");
   close(reader);
   file.buffer() += "text";
   try {
@@ -222,14 +222,14 @@ TEST_F(ResultFileTest, AReaderThatHasGoneIsAnErrorAndNoSignal)
 // /dev/stdout and what a shell's >(...) gives. What has been written there stays.
 TEST_F(ResultFileTest, DescriptorsOfTheProcessAreWrittenInPlace)
 {
-  const int fd = open((folder / "a").c_str(), O_RDWR | O_CREAT, 0600);
+  const int fd = open((directory / "a").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_EQ(::write(fd, "before ", 7), 7);
   const std::string name = "/proc/self/fd/" + std::to_string(fd);
-  fs::create_symlink(name, folder / "link");
+  fs::create_symlink(name, directory / "link");
   write("/dev/fd/" + std::to_string(fd), "one ");
-  write(folder / "link", "two ");
+  write(directory / "link", "two ");
   ASSERT_EQ(::write(fd, "after", 5), 5);
-  EXPECT_EQ(text_of(folder / "a"), "before one two after");
+  EXPECT_EQ(text_of(directory / "a"), "before one two after");
   close(fd);
 
   std::array<int, 2> pair{};
@@ -243,10 +243,10 @@ TEST_F(ResultFileTest, DescriptorsOfTheProcessAreWrittenInPlace)
 
 TEST_F(ResultFileTest, WhatCannotBeWrittenIsKnownAtOnce)
 {
-  EXPECT_THAT(refusal(folder / "absent" / "a"), ContainsRegex("--option .*/absent/a: expected a file that can be "
-                                                              "written, got: No such file or directory\n  Check"));
-  EXPECT_THAT(refusal(folder), HasSubstr("Is a directory"));
-  EXPECT_THAT(refusal(folder.string() + "/new/"), HasSubstr("No such file or directory"));
+  EXPECT_THAT(refusal(directory / "absent" / "a"), ContainsRegex("--option .*/absent/a: expected a file that can be "
+                                                                 "written, got: No such file or directory\n  Check"));
+  EXPECT_THAT(refusal(directory), HasSubstr("Is a directory"));
+  EXPECT_THAT(refusal(directory.string() + "/new/"), HasSubstr("No such file or directory"));
   EXPECT_THAT(refusal(""), HasSubstr("No such file or directory"));
   const int fd = open("/", O_RDONLY);
   EXPECT_THAT(refusal("/dev/fd/" + std::to_string(fd)), HasSubstr("Bad file descriptor"));
@@ -257,34 +257,34 @@ TEST_F(ResultFileTest, WithoutTheRightIsRefused)
 {
   if (geteuid() == 0)
     GTEST_SKIP() << "root may write everything";
-  std::ofstream(folder / "a") << "old";
-  fs::permissions(folder / "a", fs::perms(0444));
-  EXPECT_THAT(refusal(folder / "a"), HasSubstr("Permission denied"));
+  std::ofstream(directory / "a") << "old";
+  fs::permissions(directory / "a", fs::perms(0444));
+  EXPECT_THAT(refusal(directory / "a"), HasSubstr("Permission denied"));
   // Where nothing can be made, what is there can still be written.
-  fs::permissions(folder / "a", fs::perms(0644));
-  fs::permissions(folder, fs::perms(0555));
-  write(folder / "a");
-  EXPECT_EQ(text_of(folder / "a"), "new");
-  EXPECT_THAT(refusal(folder / "b"), HasSubstr("Permission denied"));
-  fs::permissions(folder, fs::perms(0755));
+  fs::permissions(directory / "a", fs::perms(0644));
+  fs::permissions(directory, fs::perms(0555));
+  write(directory / "a");
+  EXPECT_EQ(text_of(directory / "a"), "new");
+  EXPECT_THAT(refusal(directory / "b"), HasSubstr("Permission denied"));
+  fs::permissions(directory, fs::perms(0755));
 }
 
-TEST_F(ResultFileTest, GoesToTheFolderItWasOpenedIn)
+TEST_F(ResultFileTest, GoesToTheDirectoryItWasOpenedIn)
 {
   const fs::path before = fs::current_path();
-  fs::current_path(folder);
+  fs::current_path(directory);
   ResultFile file("--option", "a");
   fs::current_path(before);
   file.finish();
-  EXPECT_TRUE(fs::exists(folder / "a"));
+  EXPECT_TRUE(fs::exists(directory / "a"));
 }
 
 TEST_F(ResultFileTest, KnowsWhenTwoAreTheSame)
 {
-  fs::create_symlink("a", folder / "link");
-  const ResultFile one("--one", folder / "a");
-  const ResultFile same("--same", folder / "." / "link");
-  const ResultFile other("--other", folder / "b");
+  fs::create_symlink("a", directory / "link");
+  const ResultFile one("--one", directory / "a");
+  const ResultFile same("--same", directory / "." / "link");
+  const ResultFile other("--other", directory / "b");
   EXPECT_TRUE(one.same_file(same));
   EXPECT_FALSE(one.same_file(other));
 }
@@ -292,28 +292,28 @@ TEST_F(ResultFileTest, KnowsWhenTwoAreTheSame)
 TEST_F(ResultFileTest, FollowedAppearsAtOnceAndIsAddedTo)
 {
   using Growth = ResultFile::Growth;
-  std::ofstream(folder / "a") << "old";
+  std::ofstream(directory / "a") << "old";
   {
-    const ResultFile refused("--option", folder / "a", Growth::followed);
-    const ResultFile made("--option", folder / "b", Growth::followed);
+    const ResultFile refused("--option", directory / "a", Growth::followed);
+    const ResultFile made("--option", directory / "b", Growth::followed);
     EXPECT_EQ(names().size(), 2U);
   }
   EXPECT_THAT(names(), testing::ElementsAre("a")); // it has not begun
-  EXPECT_EQ(text_of(folder / "a"), "old");
-  fs::create_symlink("a", folder / "link");
-  ResultFile file("--option", folder / "a", Growth::followed);
-  ResultFile same("--option", folder / "link", Growth::followed);
+  EXPECT_EQ(text_of(directory / "a"), "old");
+  fs::create_symlink("a", directory / "link");
+  ResultFile file("--option", directory / "a", Growth::followed);
+  ResultFile same("--option", directory / "link", Growth::followed);
   for (ResultFile* each : {&file, &same})
     each->begin();
-  EXPECT_EQ(text_of(folder / "a"), "");
+  EXPECT_EQ(text_of(directory / "a"), "");
   file.add("one ");
-  EXPECT_EQ(text_of(folder / "a"), "one ");
+  EXPECT_EQ(text_of(directory / "a"), "one ");
   same.add("two ");
   file.add("three");
   for (ResultFile* each : {&file, &same})
     each->finish();
-  EXPECT_EQ(text_of(folder / "a"), "one two three");
-  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(text_of(directory / "a"), "one two three");
+  EXPECT_TRUE(fs::is_symlink(directory / "link"));
 }
 
 // Somebody else who has the pipe may have made it so.
@@ -340,14 +340,14 @@ TEST_F(ResultFileTest, WaitsForRoomInAPipeThatDoesNotBlock)
 TEST_F(ResultFileTest, KeepsWhatThereIsIfAsked)
 {
   for (const bool keep : {false, true}) {
-    ResultFile file("--option", folder / "a");
+    ResultFile file("--option", directory / "a");
     file.buffer() += "text";
-    fs::create_directory(folder / "a"); // in its place
+    fs::create_directory(directory / "a"); // in its place
     EXPECT_THROW(file.finish("", keep), std::runtime_error);
-    fs::remove(folder / "a");
+    fs::remove(directory / "a");
     EXPECT_EQ(names().size(), keep ? 1U : 0U);
   }
-  EXPECT_EQ(text_of(folder / names().at(0)), "text");
+  EXPECT_EQ(text_of(directory / names().at(0)), "text");
 }
 
 } // namespace

@@ -34,7 +34,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Two nodes, rank 0 on the first, ranks 1 and 2 on the second. Node identifiers as Portals has them.
-TraceWorld world()
+TraceLayout layout()
 {
   return {{"bxi0", "bxi1"}, {0, 1, 1}, [](std::uint32_t node) { return node + 1; }};
 }
@@ -48,8 +48,8 @@ const void* operation_of(const Transfer& transfer)
 class TraceTest : public testing::Test
 {
 protected:
-  TraceTest() { fs::create_directory(folder); }
-  ~TraceTest() override { fs::remove_all(folder); }
+  TraceTest() { fs::create_directory(directory); }
+  ~TraceTest() override { fs::remove_all(directory); }
 
   static Transfer transfer(TransferKind kind, std::uintptr_t operation)
   {
@@ -61,8 +61,8 @@ protected:
   }
   void open(const std::string& name, TraceFormat format, std::vector<std::uint32_t> ranks = {})
   {
-    path = folder / name;
-    trace.emplace(TraceOptions{path.string(), format, std::move(ranks)}, world(), operation_of);
+    path = directory / name;
+    trace.emplace(TraceOptions{path.string(), format, std::move(ranks)}, layout(), operation_of);
   }
   void open_csv(std::vector<std::uint32_t> ranks = {}) { open("run.csv", TraceFormat::csv, std::move(ranks)); }
   void open_perfetto() { open("run.pftrace", TraceFormat::perfetto); }
@@ -105,7 +105,7 @@ protected:
     return result;
   }
 
-  fs::path folder = fs::path(testing::TempDir()) / ("trace." + std::to_string(getpid()));
+  fs::path directory = fs::path(testing::TempDir()) / ("trace." + std::to_string(getpid()));
   fs::path path;
   std::optional<Trace> trace;
 };
@@ -118,7 +118,7 @@ TEST_F(TraceTest, CsvBeginsWithTheHeaderOfS4bxi)
   EXPECT_THAT(text(), testing::StartsWith("operation_type,initiator_nid,target_nid,start_time,end_time,"));
 }
 
-TEST_F(TraceTest, CsvHasExactDates)
+TEST_F(TraceTest, CsvHasExactTimes)
 {
   open_csv();
   StageRecord record = message(TransferKind::put, 1);
@@ -259,7 +259,8 @@ TEST_F(TraceTest, PerfettoHasAProcessForEachNodeAndTracksBelowIt)
   EXPECT_THAT(tracks, ElementsAre("bxi0/1/fabric: messages sent", "bxi1/2/fabric: messages sent", "bxi1/2/rank 2"));
 }
 
-// Slices of a track must nest, so overlapping ones need tracks of their own; of the same name, so that the viewer merges them.
+// Slices of a track must nest, so overlapping ones need tracks of their own; of the same name, so that the viewer
+// merges them.
 TEST_F(TraceTest, PerfettoSlicesOfATrackDoNotOverlap)
 {
   open_perfetto();
@@ -328,7 +329,7 @@ TEST_F(TraceTest, PerfettoKeepsPicosecondsInArguments)
   trace->stage(record);
   std::map<std::uint64_t, std::string> names;
   std::map<std::string, std::uint64_t> arguments;
-  std::vector<std::uint64_t> dates;
+  std::vector<std::uint64_t> times;
   const perfetto::Trace decoded_trace = decoded();
   for (const perfetto::TracePacket& packet : decoded_trace.packet()) {
     for (const perfetto::InternedString& name : packet.interned_data().debug_annotation_names())
@@ -336,9 +337,9 @@ TEST_F(TraceTest, PerfettoKeepsPicosecondsInArguments)
     for (const perfetto::DebugAnnotation& annotation : packet.track_event().debug_annotations())
       arguments[names.at(annotation.name_iid())] = annotation.uint_value();
     if (packet.has_track_event())
-      dates.push_back(packet.timestamp());
+      times.push_back(packet.timestamp());
   }
-  EXPECT_THAT(dates, ElementsAre(1234, 2345));
+  EXPECT_THAT(times, ElementsAre(1234, 2345));
   EXPECT_EQ(arguments, (std::map<std::string, std::uint64_t>{{"start ps", 1'234'567},
                                                              {"duration ps", 1'111'111},
                                                              {"bytes", 8},
@@ -374,7 +375,7 @@ TEST_F(TraceTest, PerfettoHasARowForEveryStage)
 
 TEST_F(TraceTest, ReplacesAnOlderOneAtTheEnd)
 {
-  std::ofstream(folder / "run.csv") << "older";
+  std::ofstream(directory / "run.csv") << "older";
   open_csv();
   EXPECT_EQ(fs::file_size(path), 5U);
   EXPECT_THAT(text(), testing::StartsWith("operation_type"));
@@ -384,17 +385,17 @@ TEST_F(TraceTest, LeavesNothingIfItIsNotFinished)
 {
   open_csv();
   trace.reset();
-  EXPECT_TRUE(fs::is_empty(folder));
+  EXPECT_TRUE(fs::is_empty(directory));
 }
 
-TEST_F(TraceTest, GoesToTheFolderItWasOpenedIn)
+TEST_F(TraceTest, GoesToTheDirectoryItWasOpenedIn)
 {
   const fs::path before = fs::current_path();
-  fs::current_path(folder);
-  Trace relative({"run.csv", TraceFormat::csv, {}}, world(), operation_of);
+  fs::current_path(directory);
+  Trace relative({"run.csv", TraceFormat::csv, {}}, layout(), operation_of);
   fs::current_path(before);
   relative.finish();
-  EXPECT_TRUE(fs::exists(folder / "run.csv"));
+  EXPECT_TRUE(fs::exists(directory / "run.csv"));
 }
 
 TEST_F(TraceTest, RefusesWhatCannotBeWritten)
@@ -406,15 +407,15 @@ TEST_F(TraceTest, RefusesWhatCannotBeWritten)
     EXPECT_THAT(error.what(), testing::ContainsRegex("--trace .*absent/run.csv: expected a file that can be written, "
                                                      "got: No such file or directory"));
   }
-  EXPECT_THROW(Trace({folder.string(), TraceFormat::csv, {}}, world(), operation_of), std::invalid_argument);
+  EXPECT_THROW(Trace({directory.string(), TraceFormat::csv, {}}, layout(), operation_of), std::invalid_argument);
 }
 
 TEST_F(TraceTest, SaysThatItIsNotWhole)
 {
-  const std::string full = make_full_device(folder / "full");
+  const std::string full = make_full_device(directory / "full");
   if (full.empty())
     GTEST_SKIP() << "mknod(2) needs root";
-  Trace not_whole({full, TraceFormat::csv, {}}, world(), operation_of);
+  Trace not_whole({full, TraceFormat::csv, {}}, layout(), operation_of);
   try {
     not_whole.finish();
     FAIL() << "accepted";
@@ -429,7 +430,7 @@ TEST_F(TraceTest, SaysThatItIsNotWhole)
 TEST_F(TraceTest, WritesWhileItRuns)
 {
   constexpr int room = 1 << 20; // of the pipe, whose reader is there
-  path = folder / "run.csv";
+  path = directory / "run.csv";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_GE(fcntl(reader, F_SETPIPE_SZ, room), room);

@@ -171,18 +171,18 @@ TEST(Hostfile, ThatCannotBeReadIsAnError)
             "  Check the path and the permissions.");
 }
 
-TEST(Hostfile, ThatIsAFolderIsAnError)
+TEST(Hostfile, ThatIsADirectoryIsAnError)
 {
-  const test::TemporaryFolder folder;
-  EXPECT_EQ(test::error_of([&] { read_hostfile("--hostfile", folder.path()); }),
-            "--hostfile " + folder.path().string() +
-                ": expected a file that can be read, got a folder\n  Check the path and the permissions.");
+  const test::TemporaryDirectory directory;
+  EXPECT_EQ(test::error_of([&] { read_hostfile("--hostfile", directory.path()); }),
+            "--hostfile " + directory.path().string() +
+                ": expected a file that can be read, got a directory\n  Check the path and the permissions.");
 }
 
 TEST(Hostfile, IsReadFromAFile)
 {
-  const test::TemporaryFolder folder;
-  EXPECT_EQ(read_hostfile("--hostfile", folder.write("hosts", "a slots=2\n")).size(), 1u);
+  const test::TemporaryDirectory directory;
+  EXPECT_EQ(read_hostfile("--hostfile", directory.write("hosts", "a slots=2\n")).size(), 1u);
 }
 
 TEST(SelectHosts, TakesOrderAndSlotsFromTheList)

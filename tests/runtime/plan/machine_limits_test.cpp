@@ -17,10 +17,10 @@ namespace test = cli::test;
 class MachineLimitsTest : public testing::Test
 {
 protected:
-  void write(const std::string& name, const std::string& text) const { folder.write(name, text); }
-  [[nodiscard]] MachineLimits read() const { return read_machine_limits(folder.path()); }
+  void write(const std::string& name, const std::string& text) const { directory.write(name, text); }
+  [[nodiscard]] MachineLimits read() const { return read_machine_limits(directory.path()); }
 
-  test::TemporaryFolder folder;
+  test::TemporaryDirectory directory;
 };
 
 TEST_F(MachineLimitsTest, NothingIsKnownOfAMachineWithoutProc)
@@ -70,11 +70,11 @@ TEST_F(MachineLimitsTest, OfNestedGroupsTheOneThatLeavesLeastCounts)
   ASSERT_TRUE(limits.cgroup_memory && limits.cgroup_threads);
   EXPECT_EQ(limits.cgroup_memory->limit, 1000000u);
   EXPECT_EQ(limits.cgroup_memory->used, 500000u);
-  EXPECT_EQ(limits.cgroup_memory->where, folder.path() / "sys/fs/cgroup/user.slice/memory.max");
+  EXPECT_EQ(limits.cgroup_memory->where, directory.path() / "sys/fs/cgroup/user.slice/memory.max");
   EXPECT_EQ(limits.cgroup_threads->left(), 480u);
 }
 
-TEST_F(MachineLimitsTest, GroupsOfVersionOneHaveAFolderPerController)
+TEST_F(MachineLimitsTest, GroupsOfVersionOneHaveADirectoryPerController)
 {
   write("proc/self/cgroup", "9:name=systemd:/\n8:cpu,pids:/job\n4:memory:/job\n0::/\n");
   write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");

@@ -21,16 +21,16 @@ class OpenMpi : public testing::Test
 protected:
   OpenMpi()
   {
-    request.library = folder.write("lib/libmpi.so.40", "");
-    folder.write("lib/openmpi/lib/openmpi3/mca_pml_ob1.so", "");
-    folder.write("home/.bashrc", "");
+    request.library = directory.write("lib/libmpi.so.40", "");
+    directory.write("lib/openmpi/lib/openmpi3/mca_pml_ob1.so", "");
+    directory.write("home/.bashrc", "");
     request.components = "/umwelt/components";
     set_environment({});
   }
 
   void set_environment(std::map<std::string, std::string> variables)
   {
-    variables.emplace("HOME", (folder.path() / "home").string());
+    variables.emplace("HOME", (directory.path() / "home").string());
     request.environment = test::environment(std::move(variables));
   }
 
@@ -43,9 +43,9 @@ protected:
     return result;
   }
 
-  std::string system_folder() const { return (folder.path() / "lib/openmpi/lib/openmpi3").string(); }
+  std::string system_directory() const { return (directory.path() / "lib/openmpi/lib/openmpi3").string(); }
 
-  test::TemporaryFolder folder;
+  test::TemporaryDirectory directory;
   OpenMpiRequest request;
 };
 
@@ -64,7 +64,7 @@ TEST_F(OpenMpi, DefaultsToOb1OverPortals)
                   Pair("OMPI_MCA_btl_portals4_free_list_max_num", "4000"),
                   Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"), Pair("OMPI_MCA_btl_portals4_recv_md_num", "64"),
                   Pair("OMPI_MCA_coll_portals4_priority", "10"),
-                  Pair("OMPI_MCA_mca_base_component_path", "/umwelt/components:" + system_folder()),
+                  Pair("OMPI_MCA_mca_base_component_path", "/umwelt/components:" + system_directory()),
                   Pair("OMPI_MCA_osc", "^ucx,portals4,rdma"), Pair("OMPI_MCA_pml", "ob1")));
 }
 
@@ -93,7 +93,7 @@ TEST_F(OpenMpi, AVariableExportedToTheProgramCountsAsEnvironment)
 
 TEST_F(OpenMpi, TheUsersParameterFileIsRespected)
 {
-  folder.write("home/.openmpi/mca-params.conf", "# mine\n btl = portals4,self,tcp \n");
+  directory.write("home/.openmpi/mca-params.conf", "# mine\n btl = portals4,self,tcp \n");
   EXPECT_FALSE(variables().contains("OMPI_MCA_btl"));
 }
 
@@ -117,35 +117,36 @@ TEST_F(OpenMpi, TheUsersComponentPathStaysBehindUmwelts)
 
 TEST_F(OpenMpi, ComponentsInTheHomeStayOnThePath)
 {
-  folder.write("home/.openmpi/components/mca_btl_mine.so", "");
+  directory.write("home/.openmpi/components/mca_btl_mine.so", "");
   EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"),
-            "/umwelt/components:" + system_folder() + ":" + (folder.path() / "home/.openmpi/components").string());
+            "/umwelt/components:" + system_directory() + ":" +
+                (directory.path() / "home/.openmpi/components").string());
 }
 
 TEST_F(OpenMpi, ALinkToTheLibraryIsFollowed)
 {
-  std::filesystem::create_directory(folder.path() / "elsewhere");
-  std::filesystem::create_symlink(request.library, folder.path() / "elsewhere/libmpi.so.40");
-  request.library = folder.path() / "elsewhere/libmpi.so.40";
-  EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"), "/umwelt/components:" + system_folder());
+  std::filesystem::create_directory(directory.path() / "elsewhere");
+  std::filesystem::create_symlink(request.library, directory.path() / "elsewhere/libmpi.so.40");
+  request.library = directory.path() / "elsewhere/libmpi.so.40";
+  EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"), "/umwelt/components:" + system_directory());
 }
 
 TEST_F(OpenMpi, APlainInstallationIsFoundToo)
 {
-  request.library = folder.write("opt/lib/libmpi.so.40", "");
-  folder.write("opt/lib/openmpi/mca_pml_ob1.so", "");
+  request.library = directory.write("opt/lib/libmpi.so.40", "");
+  directory.write("opt/lib/openmpi/mca_pml_ob1.so", "");
   EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"),
-            "/umwelt/components:" + (folder.path() / "opt/lib/openmpi").string());
+            "/umwelt/components:" + (directory.path() / "opt/lib/openmpi").string());
 }
 
 TEST_F(OpenMpi, MissingComponentsAreAnError)
 {
-  request.library = folder.write("bare/libmpi.so.40", "");
-  const std::string bare = (folder.path() / "bare").string();
+  request.library = directory.write("bare/libmpi.so.40", "");
+  const std::string bare = (directory.path() / "bare").string();
   EXPECT_EQ(test::error_of([&] { set_up_open_mpi(request); }),
             "Open MPI library " + bare + "/libmpi.so.40: expected its components below " + bare +
-                "/openmpi, got no folder with mca_*.so\n"
-                "  Tell where they are: --mca mca_base_component_path FOLDER");
+                "/openmpi, got no directory with mca_*.so\n"
+                "  Tell where they are: --mca mca_base_component_path DIRECTORY");
 }
 
 TEST_F(OpenMpi, ABtlListWithoutPortalsIsFine)

@@ -239,8 +239,8 @@ TEST(Placement, OversubscribeUsesAllCoresOfTheHosts)
 
 TEST(Placement, OversubscribeStopsAtMaxSlots)
 {
-  const test::TemporaryFolder folder;
-  const std::string file = folder.write("hosts", "n0 slots=1 max_slots=2\n");
+  const test::TemporaryDirectory directory;
+  const std::string file = directory.write("hosts", "n0 slots=1 max_slots=2\n");
   EXPECT_THAT(nodes_of({"-np", "2", "--oversubscribe", "--hostfile", file, "a"}, cluster(1, 4)), ElementsAre(0, 0));
   EXPECT_NE(place_error({"-np", "3", "--oversubscribe", "--hostfile", file, "a"}, cluster(1, 4)), "");
 }

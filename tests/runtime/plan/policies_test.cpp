@@ -142,11 +142,11 @@ TEST(CpuPolicy, AnUnknownOneIsAnError)
             "  For example: --cpu none (no computation time), --cpu scale=0.5 (a machine twice as fast)");
 }
 
-TEST(OutputFilename, KeepsTheJobFolderAndTheCopy)
+TEST(OutputFilename, KeepsTheJobDirectoryAndTheCopy)
 {
   const OutputFiles files = parse_output_files("--output-filename", "out");
   EXPECT_EQ(files.directory, "out");
-  EXPECT_TRUE(files.job_folder);
+  EXPECT_TRUE(files.job_directory);
   EXPECT_TRUE(files.copy);
 }
 
@@ -154,7 +154,7 @@ TEST(OutputFilename, TakesMpirunsModifiers)
 {
   const OutputFiles files = parse_output_files("--output-filename", "out:nojobid,nocopy");
   EXPECT_EQ(files.directory, "out");
-  EXPECT_FALSE(files.job_folder);
+  EXPECT_FALSE(files.job_directory);
   EXPECT_FALSE(files.copy);
 }
 

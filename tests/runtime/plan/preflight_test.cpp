@@ -20,11 +20,11 @@ const std::vector<ProgramSize> programs{{3, false}, {11, true}};
 Needs needs_of(unsigned ranks, unsigned program, unsigned jobs = 1)
 {
   const std::vector<unsigned> program_of_rank(ranks, program);
-  const std::vector<CellProgram> kinds(programs.size());
-  std::vector<CellRank> places;
+  const std::vector<WorkerProgram> kinds(programs.size());
+  std::vector<WorkerRank> places;
   for (const unsigned which : program_of_rank)
     places.push_back({which, static_cast<std::uint32_t>(places.size())});
-  return estimate_needs(programs, program_of_rank, plan_cells({}, jobs, places, kinds, 15));
+  return estimate_needs(programs, program_of_rank, plan_workers({}, jobs, places, kinds, 15));
 }
 
 // The measurements that the constants come from; a run must fit, and a limit twice as high must not be asked for.
@@ -42,10 +42,10 @@ TEST(Preflight, EstimatesWhatWasMeasured)
   EXPECT_NEAR(static_cast<double>(other.descriptors), 82, 15);
 }
 
-TEST(Preflight, CellsShareMachineAndAccountButNotMappingsAndDescriptors)
+TEST(Preflight, WorkersShareMachineAndAccountButNotMappingsAndDescriptors)
 {
   const Needs one = needs_of(15, 1);
-  const Needs many = needs_of(1024, 1); // 69 cells of 14 and 15 ranks
+  const Needs many = needs_of(1024, 1); // 69 worker processes of 14 and 15 ranks
   EXPECT_EQ(many.maps, one.maps);
   EXPECT_EQ(many.maps_of_rank, one.maps_of_rank);
   EXPECT_NEAR(static_cast<double>(many.threads), 1024 * 5 + 69, 10);
@@ -75,7 +75,7 @@ TEST(Preflight, AsManyRanksAsFitAreNotShortOfMappings)
   limits.maps = 10000;
   const unsigned fit = ranks_that_fit(std::span(programs).last(1), limits);
   const auto needs = [](unsigned ranks) {
-    return estimate_needs(programs, std::vector<unsigned>(ranks, 1), CellPlan{});
+    return estimate_needs(programs, std::vector<unsigned>(ranks, 1), WorkerPlan{});
   };
   EXPECT_THAT(find_shortages(needs(fit), limits), IsEmpty());
   EXPECT_THAT(find_shortages(needs(fit * 11 / 10), limits), IsEmpty());
@@ -151,7 +151,7 @@ TEST(Preflight, NamesTheSettingForMappings)
   limits.maps = 4300;
   EXPECT_EQ(only_shortage(needs, limits).next,
             "As root: sysctl -w vm.max_map_count=8192, for good in a file of /etc/sysctl.d; or "
-            "pass --ranks-per-cell 10.");
+            "pass --ranks-per-worker 10.");
   limits.maps = 300;
   EXPECT_EQ(only_shortage(needs, limits).next,
             "As root: sysctl -w vm.max_map_count=8192, for good in a file of /etc/sysctl.d.");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The binary interface: sizes, offsets and values of the public reference implementation, which programs are compiled with.
+// The binary interface: sizes, offsets and values of the public reference implementation, which programs are compiled
+// with.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -45,12 +45,12 @@ inline int note(Function function, int result)
   return result;
 }
 
-#define UMW_CALL(result, name, kind, version, level, remark, ...)                                                            \
+#define UMW_CALL(result, name, kind, version, level, remark, ...)                                                      \
   inline int name(Process& process __VA_OPT__(, ) UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                \
   {                                                                                                                    \
     return note(Function::name, api::name(process __VA_OPT__(, ) UMW_LIST(UMW_NAME, __VA_ARGS__)));                    \
   }
-#define UMW_CALL_VOID(name, kind, version, level, remark, ...)                                                               \
+#define UMW_CALL_VOID(name, kind, version, level, remark, ...)                                                         \
   inline void name(Process& process __VA_OPT__(, ) UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                               \
   {                                                                                                                    \
     api::name(process __VA_OPT__(, ) UMW_LIST(UMW_NAME, __VA_ARGS__));                                                 \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Flow control (Portals 4.3, 3.7 and PTL_EVENT_PT_DISABLED in 3.13): when a resource runs out, the portal table entry is
-// disabled instead of messages or events being lost.
+// Flow control (Portals 4.3, 3.7 and PTL_EVENT_PT_DISABLED in 3.13): when a resource runs out, the portal table entry
+// is disabled instead of messages or events being lost.
 #include "tests/runtime/portals/support.h"
 
 namespace umwelt::portals::test

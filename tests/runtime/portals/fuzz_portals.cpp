@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// fuzz_portals [--seconds N] [--seed S] [--calls]: random sequences of calls until the time is over. Ends with 1 and the seed
-// if one breaks a rule; build with UMWELT_SANITIZE to see bad accesses and leaks as well. Compiled with
+// fuzz_portals [--seconds N] [--seed S] [--calls]: random sequences of calls until the time is over. Ends with 1 and
+// the seed if one breaks a rule; build with UMWELT_SANITIZE to see bad accesses and leaks as well. Compiled with
 // UMWELT_LIBFUZZER it is a libFuzzer target instead, which lets coverage choose the calls (README.md).
 #include <chrono>
 #include <cstdio>

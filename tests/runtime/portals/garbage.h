@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Calls with garbage: random handles, indexes, options, sizes and null pointers. Other pointers lead to memory that exists.
+// Calls with garbage: random handles, indexes, options, sizes and null pointers. Other pointers lead to memory that
+// exists.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +38,7 @@ public:
   void call_all(Process& process)
   {
 #define UMW_CALL(result, name, kind, version, level, note, ...) call(api::name, process);
-#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                           \
   if (entropy_.pick(20) == 0)                                                                                          \
     call(api::name, process);
 #include "preload/abi/tables/portals.def"
@@ -48,10 +49,10 @@ public:
   void call_one(Process& process)
   {
     unsigned which = entropy_.pick(functions);
-#define UMW_CALL(result, name, kind, version, level, note, ...)                                                              \
+#define UMW_CALL(result, name, kind, version, level, note, ...)                                                        \
   if (which-- == 0)                                                                                                    \
     return call(api::name, process);
-#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                                 \
+#define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                           \
   if (which-- == 0 && entropy_.pick(20) == 0)                                                                          \
     return call(api::name, process);
 #include "preload/abi/tables/portals.def"

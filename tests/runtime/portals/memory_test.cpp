@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an outstanding request costs in memory, engine and NIC model together: the same for the hundredth as for the hundred
-// thousandth, and nothing when it is over.
+// What an outstanding request costs in memory, engine and NIC model together: the same for the hundredth as for the
+// hundred thousandth, and nothing when it is over.
 #include "net_models/catalogue.h"
-#include "runtime/base/parameters.h"
 #include "platforms/platform.h"
+#include "runtime/base/parameters.h"
 #include "tests/net_models/count_allocations.h"
 #include "tests/runtime/portals/support.h"
 

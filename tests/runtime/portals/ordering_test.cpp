@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Order of messages between two processes (Portals 4.3, 2.5 and 3.6 max_waw_ordered_size, max_war_ordered_size,
-// PTL_TOTAL_DATA_ORDERING): what they do to the target's memory is what it would be if each were over before the next began,
-// whatever the network does.
+// PTL_TOTAL_DATA_ORDERING): what they do to the target's memory is what it would be if each were over before the next
+// began, whatever the network does.
 #include <array>
 #include <numeric>
 #include <random>
@@ -35,9 +35,9 @@ protected:
     std::iota(first.begin(), first.end(), std::uint8_t{1});
     second.fill(99);
   }
-  void run_until(sim::SimTime date)
+  void run_until(sim::SimTime time)
   {
-    while (timeline.next() <= date)
+    while (timeline.next() <= time)
       timeline.step();
   }
   template <class Bytes> ptl_handle_md_t md_of(Bytes& bytes) { return a.silent_md(bytes.data(), bytes.size()); }

@@ -8,12 +8,12 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/portals/data/buffer_pool.h"
+#include "runtime/portals/data/memory.h"
+#include "runtime/portals/matching/rank_tree.h"
 #include "runtime/portals/objects/counter.h"
 #include "runtime/portals/objects/event_queue.h"
 #include "runtime/portals/objects/handle.h"
-#include "runtime/portals/data/memory.h"
-#include "runtime/portals/data/buffer_pool.h"
-#include "runtime/portals/matching/rank_tree.h"
 #include "runtime/portals/objects/slab.h"
 
 namespace umwelt::portals
@@ -280,7 +280,8 @@ TEST(Memory, checked_access)
   munmap(page, size);
 }
 
-// As memmove(3): apart, and a message to oneself whose source and target overlap, with the target before or after the source.
+// As memmove(3): apart, and a message to oneself whose source and target overlap, with the target before or after the
+// source.
 TEST(Memory, copies_of_any_size_and_place)
 {
   constexpr std::size_t longest = 1'050'000;

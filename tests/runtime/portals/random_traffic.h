@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Random calls of three processes and garbage from a fourth, over a network that reorders, loses and delays; and what must
-// hold whatever the calls were.
+// Random calls of three processes and garbage from a fourth, over a network that reorders, loses and delays; and what
+// must hold whatever the calls were.
 #pragma once
 
 #include <array>

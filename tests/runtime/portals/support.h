@@ -60,9 +60,9 @@ public:
   {
     spent += host_time;
     if (runs_ahead)
-      ahead_until = date(process) + host_time;
+      ahead_until = now(process) + host_time;
   }
-  [[nodiscard]] sim::SimTime date(const Process&) const override { return std::max(timeline_.now(), ahead_until); }
+  [[nodiscard]] sim::SimTime now(const Process&) const override { return std::max(timeline_.now(), ahead_until); }
 
 private:
   sim::Timeline& timeline_;
@@ -91,7 +91,8 @@ struct PutArguments {
   ptl_pt_index_t pt = 0;
 };
 
-// A process with one interface and what most tests need on it: a queue and a counter for each role, portal table entry 0.
+// A process with one interface and what most tests need on it: a queue and a counter for each role, portal table entry
+// 0.
 struct Peer {
   Peer(Fabric& fabric, net::NodeIndex node, std::uint32_t rank, ptl_uid_t uid) : process(fabric, node, rank, uid) {}
 

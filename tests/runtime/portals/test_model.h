@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base/pool.h"
 #include "net_models/core/model.h"
+#include "runtime/base/pool.h"
 
 namespace umwelt::portals::test
 {

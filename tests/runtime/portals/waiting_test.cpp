@@ -236,7 +236,7 @@ TEST_F(WaitingTest, freed_during_a_poll)
     }
     void productive_poll(Process&) override {}
     void spend(Process&, sim::SimTime) override {}
-    [[nodiscard]] sim::SimTime date(const Process&) const override { return 0; } // nothing happens here
+    [[nodiscard]] sim::SimTime now(const Process&) const override { return 0; } // nothing happens here
   };
   FreeingHost freeing;
   Fabric other{timeline, freeing, 1};

@@ -40,30 +40,30 @@ protected:
   MachineFilesTest()
   {
     std::string name = (fs::temp_directory_path() / "umwelt-test-XXXXXX").string();
-    folder = mkdtemp(name.data());
+    directory = mkdtemp(name.data());
     node.cores = 5;
     node.sockets = 2;
     node.memory = 4UL << 30;
   }
-  ~MachineFilesTest() override { fs::remove_all(folder); }
-  [[nodiscard]] std::string text(const std::string& path) const { return read_file(folder + path); }
+  ~MachineFilesTest() override { fs::remove_all(directory); }
+  [[nodiscard]] std::string text(const std::string& path) const { return read_file(directory + path); }
 
-  std::string folder;
+  std::string directory;
   platform::Node node;
   std::string hosts = "10.0.0.1\tbxi0\n";
 };
 
 TEST_F(MachineFilesTest, AreMadeWhenTheyAreNamed)
 {
-  MachineFiles files(folder, node, hosts);
+  MachineFiles files(directory, node, hosts);
   EXPECT_TRUE(fs::exists(files.topology()));
-  EXPECT_FALSE(fs::exists(folder + "/sys"));
+  EXPECT_FALSE(fs::exists(directory + "/sys"));
   files.make("/sys/devices/system/cpu/cpu4/topology/core_id");
   EXPECT_EQ(text("/sys/devices/system/cpu/online"), "0-4\n");
   EXPECT_EQ(text("/sys/devices/system/cpu/cpu4/topology/core_id"), "1\n");
   EXPECT_EQ(text("/sys/devices/system/cpu/cpu4/topology/physical_package_id"), "1\n");
   EXPECT_EQ(text("/sys/devices/system/cpu/cpu4/topology/core_siblings_list"), "3-4\n");
-  EXPECT_FALSE(fs::exists(folder + "/sys/devices/system/node"));
+  EXPECT_FALSE(fs::exists(directory + "/sys/devices/system/node"));
   files.make("/sys/devices/system/node");
   EXPECT_EQ(text("/sys/devices/system/node/node0/cpulist"), "0-2\n");
   EXPECT_EQ(text("/sys/devices/system/node/node0/distance"), "10 20\n");
@@ -78,7 +78,7 @@ TEST_F(MachineFilesTest, AreMadeWhenTheyAreNamed)
 
 TEST_F(MachineFilesTest, ProcessorsAreNumberedInTheirSockets)
 {
-  MachineFiles files(folder, node, hosts);
+  MachineFiles files(directory, node, hosts);
   files.make("/proc/cpuinfo");
   const std::string all = text("/proc/cpuinfo");
   const std::size_t last = all.rfind("processor");
@@ -89,7 +89,7 @@ TEST_F(MachineFilesTest, ProcessorsAreNumberedInTheirSockets)
 
 TEST_F(MachineFilesTest, AreOfOneKind)
 {
-  const MachineFiles files(folder, node, hosts);
+  const MachineFiles files(directory, node, hosts);
   EXPECT_TRUE(files.is_of(node));
   node.memory *= 2;
   EXPECT_FALSE(files.is_of(node));

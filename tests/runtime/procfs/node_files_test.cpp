@@ -25,14 +25,14 @@ protected:
   NodeFilesTest()
   {
     std::string name = testing::TempDir() + "umwelt-node-files-XXXXXX";
-    folder_ = mkdtemp(name.data());
+    directory_ = mkdtemp(name.data());
     std::vector<platform::Node> nodes(2);
     nodes[0].name = "bxi0";
     nodes[1].name = "bxi1";
     for (platform::Node& node : nodes)
       node.cores = 4;
     platform_ = std::make_unique<platform::Platform>("two", nodes);
-    files_ = std::make_unique<NodeFiles>(*platform_, hostnames_, folder_);
+    files_ = std::make_unique<NodeFiles>(*platform_, hostnames_, directory_);
     now_ = {.node = 1,
             .session = files_->session(1),
             .host_name = "bxi1",
@@ -47,7 +47,7 @@ protected:
     add(1000, 0, 50);
     add(1001, 3, 150);
   }
-  ~NodeFilesTest() override { fs::remove_all(folder_); }
+  ~NodeFilesTest() override { fs::remove_all(directory_); }
 
   void add(int pid, unsigned core, std::int64_t ticks)
   {
@@ -55,11 +55,11 @@ protected:
                                 return ProcessFacts{.pid = pid,
                                                     .parent = 999,
                                                     .session = 999,
-                                                    .carrier = getpid(),
+                                                    .host_pid = getpid(),
                                                     .program = "/bin/app",
                                                     .argv = {"app", "-x"},
                                                     .environment = {},
-                                                    .folder = "/",
+                                                    .directory = "/",
                                                     .started_ticks = 1000,
                                                     .cpu_ticks = 50,
                                                     .sockets = 1,
@@ -72,7 +72,7 @@ protected:
     return read_file(now_.session + "/files" + path);
   }
 
-  std::string folder_;
+  std::string directory_;
   std::vector<std::string> hostnames_{"bxi0", "bxi1"};
   std::unique_ptr<platform::Platform> platform_;
   std::unique_ptr<NodeFiles> files_;
@@ -124,7 +124,7 @@ TEST_F(NodeFilesTest, TheLauncherIsUmwelt)
 TEST_F(NodeFilesTest, HostsNameEveryNode)
 {
   files_->make(now_, "/etc/hosts");
-  EXPECT_THAT(read_file(files_->machine(1).folder() + "/etc/hosts"), HasSubstr("\tbxi1\n"));
+  EXPECT_THAT(read_file(files_->machine(1).directory() + "/etc/hosts"), HasSubstr("\tbxi1\n"));
 }
 
 TEST_F(NodeFilesTest, NodesHaveBootIdsOfTheirOwn)

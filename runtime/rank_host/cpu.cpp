@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/rank_host/cpu.h"
+
+#include <ctime>
+
+namespace umwelt::rank_host
+{
+
+namespace
+{
+
+// A read of the clock costs about this on current machines (vDSO). Charged when bursts are not measured: a program that
+// waits for the clock to move on must see it move.
+constexpr sim::SimTime clock_read_cost = 25 * sim::nanosecond;
+// Unmeasured time a rank may run ahead of the others before it settles.
+constexpr sim::SimTime longest_debt = 10 * sim::microsecond;
+// Simulated time 0 on the wall clock where a run must be reproducible: 2026-01-01 00:00:00 UTC.
+constexpr std::int64_t reproducible_origin_ns = 1'767'225'600LL * 1'000'000'000LL;
+// The simulated machines were booted a day before.
+constexpr std::int64_t uptime_origin_ns = 86'400LL * 1'000'000'000LL;
+
+} // namespace
+
+Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch)
+    : policy_(policy), threshold_(threshold), first_touch_(first_touch)
+{
+  using Kind = engine::CpuPolicy::Kind;
+  if (policy.kind == Kind::measured || policy.kind == Kind::scaled)
+    meter_.emplace();
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  realtime_origin_ns_ = meter_ ? now.tv_sec * 1'000'000'000LL + now.tv_nsec : reproducible_origin_ns;
+}
+
+sim::SimTime Cpu::charge(sim::SimTime measured, bool looked) const
+{
+  using Kind = engine::CpuPolicy::Kind;
+  if (!meter_)
+    return policy_.kind == Kind::fixed ? policy_.fixed : 0;
+  if (measured < threshold_ && !looked)
+    return 0;
+  return policy_.kind == Kind::scaled ? static_cast<sim::SimTime>(static_cast<double>(measured) * policy_.scale)
+                                      : measured;
+}
+
+void Cpu::set_up(umw_clock& clock) const
+{
+  clock.realtime_origin_ns = realtime_origin_ns_;
+  clock.uptime_origin_ns = uptime_origin_ns;
+  if (meter_) {
+    clock.ps_per_tick = meter_->ps_per_tick() * (policy_.kind == engine::CpuPolicy::Kind::scaled ? policy_.scale : 1.0);
+    clock.settle_ticks = meter_->correction_ticks();
+  } else {
+    clock.ps_per_tick = 0;
+    clock.read_cost_ps = clock_read_cost;
+    clock.settle_ticks = static_cast<std::uint64_t>(longest_debt);
+  }
+}
+
+} // namespace umwelt::rank_host

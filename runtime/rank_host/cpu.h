@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How the computing of ranks becomes simulated time (--cpu, --cpu-threshold, --cpu-first-touch).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "preload/abi/gate.h"
+#include "runtime/engine/burst_meter.h"
+#include "runtime/engine/cpu_policy.h"
+
+namespace umwelt::rank_host
+{
+
+class Cpu
+{
+public:
+  Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch);
+
+  // CPU time of a burst of the calling thread that began at `begin` ticks and ends now; 0 if bursts are not measured.
+  sim::SimTime measure(std::uint64_t begin) { return meter_ ? meter_->measure(begin) : 0; }
+  // What a burst of that length counts for; 0 if it is to be dropped. A burst in which the program has looked at the
+  // clock is never dropped: it has seen that time.
+  [[nodiscard]] sim::SimTime charge(sim::SimTime measured, bool looked) const;
+  // The least that a burst counts for which has used `cpu` so far and goes on.
+  [[nodiscard]] sim::SimTime least_charge(sim::SimTime cpu) const { return cpu > threshold_ ? charge(cpu, true) : 0; }
+  // What a program's own read of the time stamp counter counts in: this machine's ticks, or others that are the same
+  // everywhere.
+  [[nodiscard]] double ps_per_time_stamp() const { return meter_ ? meter_->ps_per_tick() : 500; }
+  // A burst begins now; what has gone by since the last one ended is nobody's. Ticks, 0 if bursts are not measured.
+  std::uint64_t begin() { return meter_ ? meter_->begin() : 0; }
+  // CPU time of the calling thread; 0 if bursts are not measured.
+  [[nodiscard]] sim::SimTime now() const { return meter_ ? engine::BurstMeter::cpu() : 0; }
+  // What has gone by since `pause` ticks is not part of the burst; returns its new begin (BurstMeter::exclude).
+  std::uint64_t exclude(std::uint64_t begin, std::uint64_t pause)
+  {
+    return meter_ ? meter_->exclude(begin, pause) : begin;
+  }
+  // How the shim is to read the clock between crossings.
+  void set_up(umw_clock& clock) const;
+  [[nodiscard]] bool measured() const { return meter_.has_value(); }
+  // What a measured burst lacks when it begins with data that the NIC has just written: the miss of its first line.
+  [[nodiscard]] sim::SimTime first_touch() const { return measured() ? first_touch_ : 0; }
+
+private:
+  engine::CpuPolicy policy_;
+  sim::SimTime threshold_;
+  sim::SimTime first_touch_;
+  std::optional<engine::BurstMeter> meter_;
+  std::int64_t realtime_origin_ns_; // one clock for all ranks
+};
+
+} // namespace umwelt::rank_host

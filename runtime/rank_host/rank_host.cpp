@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/rank_host/rank_host.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "loader/high_memory.h"
+#include "loader/program.h"
+#include "runtime/diagnose/backtrace.h"
+#include "runtime/diagnose/symbols.h"
+#include "runtime/engine/syscalls.h"
+#include "runtime/engine/thread_pointer.h"
+#include "runtime/rank_host/program_change.h"
+#include "runtime/rank_host/signals.h"
+#include "runtime/rank_host/slices.h"
+
+namespace umwelt::rank_host
+{
+
+std::uint32_t* descriptor_owners()
+{
+  static std::array<std::uint32_t, UMW_DESCRIPTORS> owners;
+  return owners.data();
+}
+
+namespace
+{
+
+// The program may have closed it, and something else is there.
+bool is_pmi(const umw_gate& gate, int own)
+{
+  struct stat status {
+  };
+  return own == gate.pmi_fd && fstat(own, &status) == 0 && status.st_ino == gate.pmi_inode &&
+         status.st_dev == gate.pmi_device;
+}
+
+// Of a rank that ends: pipes and FIFOs of others end, what it has written to the runtime may be the last. The places of
+// its 0, 1 and 2 are the runtime's to close, and so is its end of PMI_FD.
+void close_descriptors(const umw_gate& gate)
+{
+  const std::uint32_t self = gate.owner;
+  std::uint32_t* owners = descriptor_owners();
+  const int nothing = open("/", O_PATH | O_CLOEXEC);
+  for (const int home : gate.standard_fds) {
+    dup3(nothing, home, O_CLOEXEC);
+    owners[home] = UMW_OWN_DESCRIPTOR;
+  }
+  close(nothing);
+  for (int own = 3; own < UMW_DESCRIPTORS; ++own)
+    if (owners[own] == self) {
+      owners[own] = 0;
+      if (!is_pmi(gate, own))
+        close(own);
+    }
+}
+
+} // namespace
+
+std::size_t main_stack()
+{
+  constexpr std::size_t largest = 1UL << 30; // for "unlimited"
+  rlimit limit{};
+  getrlimit(RLIMIT_STACK, &limit);
+  return std::clamp<std::size_t>(limit.rlim_cur, smallest_stack, largest);
+}
+
+RankHost* RankHost::here_ = nullptr;
+
+RankHost::RankHost(engine::Scheduler& fibers, Cpu& cpu) : fibers_(fibers), cpu_(cpu)
+{
+  here_ = this;
+  loader::high_memory(); // before anything is loaded
+}
+
+RankHost::~RankHost() = default;
+
+void RankHost::begin_slices(SimTime quantum)
+{
+  slices_ = std::make_unique<Slices>(*this, quantum);
+}
+
+void RankHost::end_slices()
+{
+  slices_.reset();
+  use_file_mask(own_file_mask_);
+  if (std::exchange(dispatching_, false))
+    engine::disable_syscall_dispatch();
+}
+
+void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
+{
+  Rank& rank = thread.rank;
+  thread.trapped = false;
+  switch (operation) {
+  case UMW_OP_umw_burst_paused: {
+    auto* a = static_cast<umw_args_umw_burst_paused*>(arguments);
+    if (a->begin != 0)
+      pause_burst(rank);
+    else
+      resume_burst(rank);
+    a->result = 0;
+    return;
+  }
+  case UMW_OP_umw_pause_was_long: {
+    auto* a = static_cast<umw_args_umw_pause_was_long*>(arguments);
+    rank.gate.clock.burst_start = cpu_.exclude(rank.gate.clock.burst_start, a->begin);
+    a->result = 0;
+    return;
+  }
+  case UMW_OP_umw_original_code: {
+    auto* a = static_cast<umw_args_umw_original_code*>(arguments);
+    if (slices_)
+      slices_->original_code(rank, a->original != 0);
+    a->result = 0;
+    return;
+  }
+  case UMW_OP_umw_stack_top:
+    static_cast<umw_args_umw_stack_top*>(arguments)->result =
+        reinterpret_cast<std::uint64_t>(thread.fiber->stack().top());
+    return;
+  case UMW_OP_umw_file_mask: {
+    auto* a = static_cast<umw_args_umw_file_mask*>(arguments);
+    a->result = static_cast<int>(std::exchange(rank.file_mask, static_cast<mode_t>(a->mask)));
+    use_file_mask(rank.file_mask);
+    return;
+  }
+  case UMW_OP_umw_change_directory: {
+    auto* a = static_cast<umw_args_umw_change_directory*>(arguments);
+    a->result = change_directory(rank, a->path, a->fd);
+    return;
+  }
+  case UMW_OP_umw_exec_find: {
+    auto* a = static_cast<umw_args_umw_exec_find*>(arguments);
+    a->result = find_program(thread, a->path, a->argv, a->environment);
+    return;
+  }
+  case UMW_OP_umw_exec:
+    change_program(thread);
+  case UMW_OP_umw_die: {
+    const auto* a = static_cast<const umw_args_umw_die*>(arguments);
+    die(thread, a->number, static_cast<const siginfo_t*>(a->information), static_cast<const ucontext_t*>(a->context));
+  }
+  case UMW_OP_umw_exit:
+    close_descriptors(rank.gate);
+    break;
+  default:
+    break;
+  }
+  ++rank.gate.crossings;
+  rank.gate.no_switch = must_not_switch();
+  request(thread, operation, arguments);
+}
+
+bool RankHost::must_not_switch()
+{
+  return Signals::on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+}
+
+// --- life of a rank --------------------------------------------------------------------------------------------------
+
+Rank::Rank(umw_gate& g) : gate(g)
+{
+}
+Rank::~Rank() = default;
+
+void RankHost::live(Thread& main)
+{
+  Rank& rank = main.rank;
+  main.base = __builtin_frame_address(0);
+  if (const auto failure = load(main); !failure.text.empty()) {
+    umw_args_umw_not_loaded arguments{0, failure.text.c_str(), static_cast<int>(failure.gave_up)};
+    request(main, UMW_OP_umw_not_loaded, &arguments);
+  }
+  begin_burst(main);
+  rank.linker.go_on(engine::detail::have_fsgsbase);
+}
+
+loader::Linker::Failure RankHost::load(Thread& main)
+{
+  Rank& rank = main.rank;
+  rank.gate.high_memory = &loader::high_memory();
+  rank.gate.descriptor_owners = descriptor_owners();
+  const engine::Stack& stack = main.fiber->stack();
+  loader::LinkerStart start{rank.interpreter,
+                            rank.shim,
+                            rank.program_path,
+                            {},
+                            {},
+                            rank.linked_at,
+                            static_cast<char*>(stack.top()) - stack.size()};
+  for (std::string& word : rank.argv)
+    start.argv.push_back(word.data());
+  start.argv.push_back(nullptr);
+  for (std::string& entry : rank.environment)
+    start.envp.push_back(entry.data());
+  start.envp.push_back(nullptr);
+  begin_burst(main); // in the rank's directory
+  auto failure = rank.linker.load(start);
+  if (!failure.text.empty())
+    return failure;
+  main.thread_pointer = rank.linker.thread_pointer();
+  main.kernel_id = rank.linker.kernel_id();
+  diagnose::add_rank(rank.gate, *rank.linker.debug(), rank.program_path);
+  rank.uninterruptible = rank.linker.code_of_shim();
+  if (slices_)
+    slices_->take_over_time_stamps(rank, *rank.linker.debug());
+  return {};
+}
+
+int RankHost::find_program(Thread& thread, const char* path, const void* argv, const void* environment)
+{
+  Rank& rank = thread.rank;
+  umw_args_umw_exec_allowed question{0, 0};
+  request(thread, UMW_OP_umw_exec_allowed, &question);
+  if (question.result != 0)
+    return question.result;
+  const auto refuse = [&](int error, const std::string& why) {
+    umw_args_umw_warn line{0, why.c_str()};
+    request(thread, UMW_OP_umw_warn, &line);
+    return -error;
+  };
+  pause_burst(rank);
+  int error = 0;
+  std::string why;
+  try {
+    rank.next = std::make_unique<ProgramChange>(
+        ProgramChange::find(path, static_cast<const char* const*>(argv), static_cast<const char* const*>(environment)));
+    if (!loader::Linker::has_place(rank.next->linked_at)) {
+      error = ENOMEM;
+      why = fmt::format(
+          "exec of {} refused (ENOMEM): it is not position-independent (ET_EXEC), and the place that it needs in its "
+          "process is taken. Next step: link it with -pie, or give it to umwelt run itself",
+          path);
+    }
+  } catch (const loader::Refusal& refusal) {
+    error = refusal.kind() == loader::Refusal::Kind::not_found ? ENOENT : ENOEXEC;
+    if (error == ENOEXEC)
+      why = fmt::format("exec refused (ENOEXEC): {}", refusal.what());
+  } catch (const std::exception& failure) {
+    error = ENOMEM;
+    why = fmt::format("exec of {} failed (ENOMEM): {}", path, failure.what());
+  }
+  resume_burst(rank);
+  return why.empty() ? -error : refuse(error, why);
+}
+
+namespace
+{
+
+// Calls `function` with the stack as it was when the fiber began; what lies below is given up.
+[[noreturn]] void begin_again(void* base, void (*function)(void*), void* argument)
+{
+  constexpr std::uintptr_t gap = 1024; // what the frame at `base` itself has
+  asm volatile("mov %0, %%rsp\n\t"
+               "xor %%ebp, %%ebp\n\t"
+               "call *%1"
+               :
+               : "r"((reinterpret_cast<std::uintptr_t>(base) - gap) & ~std::uintptr_t{15}), "r"(function), "D"(argument)
+               : "memory");
+  __builtin_unreachable();
+}
+
+} // namespace
+
+// Its memory, and the thread that its dynamic linker began in, stay behind: there is no telling what else of the
+// process knows of them.
+void RankHost::change_program(Thread& main)
+{
+  Rank& rank = main.rank;
+  umw_gate& gate = rank.gate;
+  {
+    const std::string text = rank.next->packed();
+    umw_args_umw_exec_done news{0, text.data(), text.size()};
+    request(main, UMW_OP_umw_exec_done, &news);
+  }
+  for (const auto& thread : rank.threads)
+    if (thread.get() != &main && thread->fiber != nullptr)
+      fibers_.kill(*thread->fiber);
+  std::exchange(rank.next, nullptr)->apply(rank);
+  gate.deliver_signal = nullptr;
+  gate.deliver_pending = nullptr;
+  gate.find_object = nullptr;
+  gate.no_preempt = 0;
+  gate.line_open = 0;
+  gate.handover = {};
+  for (umw_shared_range& range : gate.shared)
+    range = {};
+  rank.uninterruptible.clear();
+  main.watch = {};
+  struct Again {
+    RankHost* rank_host;
+    Thread* main;
+  };
+  static Again again; // one at a time, and nothing runs in between
+  again = {this, &main};
+  begin_again(
+      main.base, [](void* what) { static_cast<Again*>(what)->rank_host->live(*static_cast<Again*>(what)->main); },
+      &again);
+}
+
+Thread& RankHost::add_thread(Rank& rank)
+{
+  rank.threads.push_back(std::make_unique<Thread>(rank));
+  if (rank.threads.size() > 1 && !dispatching_ && engine::have_syscall_dispatch())
+    dispatching_ = engine::enable_syscall_dispatch();
+  return *rank.threads.back();
+}
+
+void RankHost::remove_thread(const Thread& thread)
+{
+  if (slices_)
+    slices_->forget(thread);
+  std::erase_if(thread.rank.threads, [&thread](const auto& each) { return each.get() == &thread; });
+}
+
+void RankHost::live(Thread& thread, umw_thread_start start, void* argument)
+{
+  begin_burst(thread);
+  {
+    const engine::Excursion excursion(thread.thread_pointer, dispatches(thread.rank));
+    start(argument);
+  }
+  __builtin_unreachable(); // it ends with umw_thread_end
+}
+
+bool RankHost::deliver_pending(Thread& thread, void* context)
+{
+  umw_gate& gate = thread.rank.gate;
+  if (gate.signal_due == 0 || gate.deliver_pending == nullptr)
+    return false;
+  const engine::Excursion excursion(thread.thread_pointer, dispatches(thread.rank));
+  return gate.deliver_pending(context);
+}
+
+// The message: what belongs to the first line, then the rest of the report.
+void RankHost::die(Thread& thread, int signal, const siginfo_t* information, const ucontext_t* context)
+{
+  std::string text;
+  const bool at_address = information != nullptr && (signal == SIGSEGV || signal == SIGBUS);
+  if (at_address)
+    text = fmt::format(" at address {}", information->si_addr);
+  else if (information != nullptr && signal == SIGTRAP)
+    text = fmt::format(", si_code {}", information->si_code);
+  text += '\n';
+  const engine::Stack& stack = thread.fiber->stack();
+  if (at_address && stack.guards(information->si_addr))
+    text += fmt::format("    its stack of {} MiB is used up. Next step: ulimit -s with a larger value, or unlimited\n",
+                        stack.size() >> 20);
+  text += context != nullptr ? diagnose::backtrace_of(*context) : diagnose::backtrace_here();
+  close_descriptors(thread.rank.gate);
+  umw_args_umw_died arguments{0, signal, text.c_str()};
+  request(thread, UMW_OP_umw_died, &arguments);
+  __builtin_unreachable();
+}
+
+// --- bursts ----------------------------------------------------------------------------------------------------------
+
+void RankHost::begin_burst(const Thread& thread)
+{
+  const Rank& rank = thread.rank;
+  if (rank.directory != current_directory_) [[unlikely]]
+    use_directory_of(rank);
+  if (rank.file_mask != current_file_mask_) [[unlikely]]
+    use_file_mask(rank.file_mask);
+  rank.gate.kernel_tid = thread.kernel_id;
+  rank.gate.clock.burst_start = cpu_.begin();
+}
+
+void RankHost::pause_burst(Rank& rank)
+{
+  if (!cpu_.measured())
+    return;
+  const SimTime burst = cpu_.charge(cpu_.measure(rank.gate.clock.burst_start), true);
+  rank.gate.clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / rank.speed);
+}
+
+void RankHost::resume_burst(Rank& rank)
+{
+  rank.gate.clock.burst_start = cpu_.begin();
+}
+
+// --- what a process has only once ------------------------------------------------------------------------------------
+
+void RankHost::use_directory_of(const Rank& rank)
+{
+  if (fchdir(rank.directory->fd()) == 0)
+    current_directory_ = rank.directory;
+}
+
+void RankHost::use_file_mask(mode_t mask)
+{
+  umask(mask);
+  current_file_mask_ = mask;
+}
+
+int RankHost::change_directory(Rank& rank, const char* path, int fd)
+{
+  if (rank.directory != current_directory_)
+    use_directory_of(rank);
+  auto directory = std::make_shared<Directory>(path != nullptr ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)
+                                                               : openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (directory->fd() < 0 || fchdir(directory->fd()) != 0)
+    return -errno;
+  rank.directory = current_directory_ = std::move(directory);
+  return 0;
+}
+
+} // namespace umwelt::rank_host

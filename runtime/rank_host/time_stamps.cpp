@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/rank_host/time_stamps.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/rank_host/rank_host.h"
+
+namespace umwelt::rank_host
+{
+
+namespace
+{
+
+constexpr unsigned char escape = 0x0f; // of both
+constexpr unsigned char int3 = 0xcc;
+constexpr std::size_t longest_way = 24; // bytes from the instruction to the shift
+
+// Of the instruction there; 0: it is none.
+unsigned length(const unsigned char* code, std::size_t room)
+{
+  if (room >= 2 && code[0] == escape && code[1] == 0x31)
+    return 2;
+  return room >= 3 && code[0] == escape && code[1] == 0x01 && code[2] == 0xf9 ? 3 : 0;
+}
+
+// Whether some 64-bit register is shifted left by 32 there (REX.W c1 /4 20).
+bool shifts(const unsigned char* code, std::size_t room)
+{
+  for (std::size_t i = 0; i + 4 <= std::min(room, longest_way); ++i)
+    if ((code[i] == 0x48 || code[i] == 0x49) && code[i + 1] == 0xc1 && (code[i + 2] & 0xf8) == 0xe0 &&
+        code[i + 3] == 0x20)
+      return true;
+  return false;
+}
+
+bool is_of_the_system(const std::string& path)
+{
+  return path.starts_with("/lib") || path.starts_with("/usr/");
+}
+
+} // namespace
+
+TimeStamps::TimeStamps() : memory_(open("/proc/self/mem", O_RDWR | O_CLOEXEC))
+{
+}
+
+TimeStamps::~TimeStamps()
+{
+  if (memory_ >= 0)
+    close(memory_);
+}
+
+std::vector<TimeStamps::Site> TimeStamps::find(const std::string& path)
+{
+  std::vector<Site> sites;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {
+  };
+  if (file < 0 || fstat(file, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(Elf64_Ehdr))) {
+    if (file >= 0)
+      close(file);
+    return sites;
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* const mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (mapped == MAP_FAILED)
+    return sites;
+  const auto* bytes = static_cast<const unsigned char*>(mapped);
+  Elf64_Ehdr header{};
+  std::memcpy(&header, bytes, sizeof header);
+  const bool readable = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_phentsize == sizeof(Elf64_Phdr);
+  for (unsigned i = 0; readable && i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (header.e_phoff > size || (i + 1) * sizeof segment > size - header.e_phoff)
+      break;
+    std::memcpy(&segment, bytes + header.e_phoff + i * sizeof segment, sizeof segment);
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || segment.p_offset > size ||
+        segment.p_filesz > size - segment.p_offset)
+      continue;
+    const unsigned char* const begin = bytes + segment.p_offset;
+    const unsigned char* const end = begin + segment.p_filesz;
+    for (const unsigned char* at = begin; at < end; ++at) {
+      at = static_cast<const unsigned char*>(std::memchr(at, escape, static_cast<std::size_t>(end - at)));
+      if (at == nullptr)
+        break;
+      const unsigned instruction = length(at, static_cast<std::size_t>(end - at));
+      if (instruction != 0 && shifts(at + instruction, static_cast<std::size_t>(end - at) - instruction))
+        sites.push_back({segment.p_vaddr + static_cast<std::uintptr_t>(at - begin), instruction});
+    }
+  }
+  munmap(mapped, size);
+  return sites;
+}
+
+void TimeStamps::take_over(const Rank& rank, const r_debug& objects)
+{
+  for (const link_map* object = objects.r_map; object != nullptr; object = object->l_next) {
+    const bool is_program = object == objects.r_map;
+    const std::string path = is_program ? rank.program_path : object->l_name;
+    if (path.empty() || (!is_program && is_of_the_system(path)))
+      continue;
+    const auto [file, is_new] = files_.try_emplace(path);
+    if (is_new)
+      file->second = find(path);
+    for (const Site& site : file->second) {
+      const std::uintptr_t pc = object->l_addr + site.address;
+      const auto has = [pc](const loader::AddressRange& range) { return pc >= range.begin && pc < range.end; };
+      if (std::any_of(rank.uninterruptible.begin(), rank.uninterruptible.end(), has)) // the shim's own
+        continue;
+      std::array<unsigned char, 3> code{};
+      if (pread(memory_, code.data(), site.bytes, static_cast<off_t>(pc)) == site.bytes &&
+          length(code.data(), site.bytes) == site.bytes && pwrite(memory_, &int3, 1, static_cast<off_t>(pc)) == 1)
+        taken_.insert_or_assign(pc, Taken{&rank, site.bytes});
+    }
+  }
+}
+
+unsigned TimeStamps::at(std::uintptr_t pc) const
+{
+  const auto found = taken_.find(pc);
+  return found != taken_.end() ? found->second.bytes : 0;
+}
+
+void TimeStamps::original_code(const Rank& rank, bool original) const
+{
+  const unsigned char byte = original ? escape : int3;
+  const unsigned char before = original ? int3 : escape;
+  unsigned char now = 0;
+  for (const auto& [pc, taken] : taken_)
+    if (taken.rank == &rank && pread(memory_, &now, 1, static_cast<off_t>(pc)) == 1 && now == before)
+      (void)!pwrite(memory_, &byte, 1, static_cast<off_t>(pc));
+}
+
+} // namespace umwelt::rank_host
