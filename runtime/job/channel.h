@@ -23,6 +23,9 @@ namespace umwelt::job
 struct Thread;
 using sim::SimTime;
 
+// Of the actor that stands in for a thread in a worker process; bytes.
+inline constexpr std::size_t stand_in_stack = 256UL << 10;
+
 class Channel
 {
 public:

@@ -29,6 +29,7 @@
 #include "runtime/job/interruption.h"
 #include "runtime/job/message_counter.h"
 #include "runtime/job/output_relay.h"
+#include "runtime/job/own_process.h"
 #include "runtime/job/polling.h"
 #include "runtime/job/portals_host.h"
 #include "runtime/job/rank.h"
@@ -51,23 +52,6 @@ namespace umwelt::job
 
 class Channel;
 class Job;
-
-// The runtime's own process as one that carries ranks: their requests are served at once.
-class OwnProcess final : public rank_host::RankHost
-{
-public:
-  OwnProcess(Job& job, engine::Scheduler& scheduler, rank_host::Cpu& cpu) : RankHost(scheduler, cpu), job_(job) {}
-  void begin(SimTime quantum) { begin_slices(quantum); }
-  void end() { end_slices(); }
-
-  [[nodiscard]] rank_host::Thread* running() const override;
-  void request(rank_host::Thread& thread, std::uint32_t operation, void* arguments) override;
-  void on_request(int signal, const ucontext_t* context) override;
-  [[noreturn]] void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) override;
-
-private:
-  Job& job_;
-};
 
 // The key-value space of PMI that every rank of a job begins with.
 std::string kvs_of(const std::string& job);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A rank's life and death: it cannot be loaded, has started, ends, dies of a signal, aborts; and what that means for
+// the job.
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "runtime/base/exit_codes.h"
+#include "runtime/job/job.h"
+#include "runtime/job/pmi_socket.h"
+#include "runtime/job/standard_output.h"
+#include "runtime/portals/fabric/process.h"
+
+namespace umwelt::job
+{
+
+void Job::not_loaded(Rank& rank, const char* message, bool gave_up)
+{
+  fail(gave_up ? exit_code::not_found : exit_code::refused, "a program could not be loaded",
+       fmt::format("{}: {} cannot be loaded: {}. Next step: `ldd {}`; if the libraries are there, `umwelt doctor`",
+                   rank.title(), rank.hosted.argv.front(), message, rank.hosted.program_path));
+  abandon();
+}
+
+void Job::started(Rank& rank)
+{
+  rank.phase = Rank::Phase::running;
+  rank.gate.running = 1;
+}
+
+void Job::finish(Rank& rank)
+{
+  rank.phase = Rank::Phase::ended;
+  rank.finished = timeline_.now();
+  rank.portals->detach();
+  rank.pmi->close();
+  shared_memory_.forget(rank);
+  sysv_.forget(rank);
+  file_locks_.forget(rank);
+  sockets_.close_all(static_cast<std::uint32_t>(rank.index));
+  rank.timers.stop();
+  rank.output->pass_on(true);
+  procfs::NodeFiles::ended(rank.session_directory, rank.gate.pid);
+  wake_peers(rank); // its descriptors are closed
+  --running_;
+  --rank.facts->alive;
+  room_.give(rank.facts->places[static_cast<std::size_t>(rank.number)]);
+  if (rank.facts->parent != nullptr)
+    timeline_.schedule_in(retire_, 0); // whoever carries it: runs are alike to the last event
+  polling_.progress();
+}
+
+void Job::wake_peers(const Rank& rank)
+{
+  for (const auto& other : ranks_)
+    if (other->node == rank.node && other.get() != &rank) {
+      ++other->gate.wakes;
+      other->memory_changed();
+      Polling::changed(*other);
+      other->notify_all();
+    }
+}
+
+// The rank's other threads end where they are, and the calling one for good.
+void Job::end_threads(Rank& rank)
+{
+  for (const auto& thread : rank.threads)
+    if (thread->actor != scheduler_.current())
+      end_elsewhere(rank, *thread);
+  scheduler_.end_current();
+}
+
+void Job::exited(Rank& rank, int status)
+{
+  rank.end.status = status;
+  finish(rank);
+  const bool wrapper_goes_on = rank.in_wrapper && !rank.joined;
+  if (status != 0 && !wrapper_goes_on)
+    fail(status, fmt::format("{} ended with exit code {}", rank.title(), status),
+         fmt::format("{} ended with exit code {} at {}{}", rank.title(), status, simulated_now(),
+                     running_ > 0 ? "; the job is ended" : ""));
+  else if (rank.joined)
+    fail(1, fmt::format("{} ended without MPI_Finalize", rank.title()),
+         fmt::format(
+             "{} ended with exit code 0 at {}, expected {} to call MPI_Finalize (PMIx_Finalize) first. Next step: {}",
+             rank.title(), simulated_now(), rank.joined_before ? "the program that has executed this one" : "it",
+             rank.joined_before ? "call it before exec" : "call it on every path out of main"));
+  else if (rank.pmi->unfinished())
+    warn(rank, "ended with exit code 0, expected cmd=finalize on PMI_FD first. Next step: call PMI_Finalize (what the "
+               "program's "
+               "library has for it) on every path out of main");
+  end_threads(rank);
+}
+
+void Job::died(Rank& rank, int signal, const char* report)
+{
+  rank.end.signal = signal;
+  const std::string_view text = report;
+  const std::size_t end = text.find('\n');
+  const std::string ending = fmt::format("{}, pid {}, died of signal {} ({}){}", rank.title(), rank.gate.pid, signal,
+                                         strsignal(signal), text.substr(0, end));
+  std::string what = fmt::format("{}, {}, {}{}", ending,
+                                 rank.phase == Rank::Phase::loading ? "in a constructor, before main" : "running",
+                                 simulated_now(), text.substr(end));
+  what.pop_back();
+  finish(rank);
+  fail(exit_code::signalled + signal, ending, what);
+  end_threads(rank);
+}
+
+void Job::aborted(Rank& rank, int status, const char* call, const char* message)
+{
+  const int code = status & 0xff; // 0 as well, as mpirun
+  rank.end.status = code;
+  finish(rank);
+  fail(code, fmt::format("{} called {}", rank.title(), call),
+       fmt::format("{} called {} with code {} at {}; the job is ended{}{}", rank.title(), call, status, simulated_now(),
+                   message != nullptr && *message != '\0' ? ": " : "", message != nullptr ? message : ""));
+  end_threads(rank);
+}
+
+void Job::fail(int exit_code, const std::string& ending, const std::string& text)
+{
+  if (over_)
+    return;
+  over_ = true;
+  outcome_ = {exit_code, ending};
+  say(text);
+  scheduler_.stop();
+}
+
+} // namespace umwelt::job

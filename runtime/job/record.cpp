@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a run leaves for its summary and its report (runtime/observe).
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "runtime/job/job.h"
+
+namespace umwelt::job
+{
+
+observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) const
+{
+  observe::JobRecord record;
+  record.version = UMWELT_VERSION;
+  for (const std::vector<std::string>& command : commands_)
+    record.programs.push_back(fmt::format("{}", fmt::join(command, " ")));
+  record.platform = plan_.platform->name();
+  record.nodes = plan_.platform->node_count();
+  record.model = plan_.options.model;
+  const engine::CpuPolicy& cpu = plan_.options.cpu;
+  using Kind = engine::CpuPolicy::Kind;
+  record.cpu_policy = cpu.kind == Kind::measured ? "measured"
+                      : cpu.kind == Kind::none   ? "none"
+                      : cpu.kind == Kind::fixed  ? fmt::format("fixed={}", cpu.fixed / sim::nanosecond)
+                                                 : fmt::format("scale={}", cpu.scale);
+  record.seed = plan_.options.seed;
+  record.exit_code = outcome.exit_code;
+  record.ending = outcome.ending;
+  record.timeline_events = timeline_.fired();
+  for (const auto& rank : ranks_) {
+    observe::RankRecord entry;
+    entry.host = rank->gate.host_name;
+    entry.program = rank->program;
+    entry.job = rank->facts->space->number;
+    entry.number = static_cast<unsigned>(rank->number);
+    entry.finished = rank->phase == Rank::Phase::ended ? rank->finished : end_of_time();
+    entry.exit_status = rank->end.status;
+    entry.signal = rank->end.signal;
+    entry.statistics = rank->statistics;
+    record.simulated = std::max(record.simulated, entry.finished);
+    record.ranks.push_back(std::move(entry));
+  }
+  record.host.wall_seconds = wall_seconds;
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  for (const rusage& usage : {own, workers_ ? workers_->usage() : rusage{}}) {
+    record.host.cpu_seconds += static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                               1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    record.host.peak_resident_bytes += static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  }
+  return record;
+}
+
+} // namespace umwelt::job
