@@ -49,6 +49,7 @@ namespace
 {
 
 constexpr const char* library_path = "LD_LIBRARY_PATH";
+constexpr std::size_t many_ranks = 1000; // a machine for fewer is built within a tenth of a second or so
 
 void note(const plan::RunOptions& options, const std::string& text)
 {
@@ -406,6 +407,31 @@ bool needs_wrapper_run(const plan::ProgramPlan& plan)
   return is_wrapper(plan.program);
 }
 
+// Refuses before the simulated machine is built, which takes long for many nodes, what does not fit whatever its nodes
+// are. Wrappers count for nothing, since what they will execute is not known yet.
+void check_many_ranks(const plan::RunOptions& options, const std::vector<plan::ProgramPlan>& plans)
+{
+  const std::vector<unsigned> program_of_rank = plan::programs_before_placement(options);
+  if (program_of_rank.size() < many_ranks)
+    return;
+  std::vector<plan::ProgramSize> sizes;
+  std::vector<plan::WorkerProgram> programs;
+  for (const plan::ProgramPlan& program : plans) {
+    sizes.push_back(needs_wrapper_run(program) ? plan::ProgramSize{} : size_of(program));
+    programs.push_back({program.program.path, ""});
+  }
+  std::vector<plan::WorkerRank> ranks;
+  for (std::size_t i = 0; i < program_of_rank.size(); ++i)
+    ranks.push_back({program_of_rank[i], static_cast<platform::NodeIndex>(i / options.ranks_per_node.value_or(1))});
+  const plan::MachineLimits limits = plan::read_machine_limits();
+  const plan::WorkerPlan workers =
+      plan::plan_workers(options.workers, options.jobs, ranks, programs, plan::ranks_that_fit(sizes, limits));
+  const plan::Needs needs = plan::estimate_needs(sizes, program_of_rank, workers);
+  const std::vector<plan::Shortage> shortages = plan::find_shortages(needs, limits);
+  if (!shortages.empty())
+    throw loader::Refusal(loader::Refusal::Kind::not_runnable, plan::shortage_text(needs.ranks, shortages));
+}
+
 // Of all ranks whose program is one; empty if there are none.
 Wrappers run_wrappers_of(const plan::RunOptions& options, std::span<const plan::ProgramPlan> plans,
                          const Installation& installation)
@@ -442,6 +468,7 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   std::vector<plan::ProgramPlan> plans;
   for (std::size_t i = 0; i < options.programs.size(); ++i)
     plans.push_back(plan_program(options, i, installation, unsaid));
+  check_many_ranks(options, plans);
   const Wrappers wrappers = run_wrappers_of(options, plans, installation);
   if (wrappers.executions.empty() && std::any_of(plans.begin(), plans.end(), needs_wrapper_run)) {
     if (wrappers.exit_code == exit_code::ok)

@@ -279,6 +279,19 @@ unsigned nodes_wanted(const RunOptions& run)
   return run.ranks_per_node ? ceiling(ranks, *run.ranks_per_node) : ranks;
 }
 
+std::vector<unsigned> programs_before_placement(const RunOptions& run)
+{
+  std::vector<unsigned> programs;
+  for (unsigned i = 0; i < run.programs.size(); ++i) {
+    const AppContext& app = run.programs[i];
+    if (!app.ranks && std::any_of(run.programs.begin(), run.programs.end(),
+                                  [](const AppContext& other) { return !other.hosts.empty(); }))
+      return {};
+    programs.insert(programs.end(), app.ranks.value_or(run.ranks_per_node.value_or(1)), i);
+  }
+  return programs;
+}
+
 Placement place_ranks(const RunOptions& run, std::string_view platform_name, std::span<const platform::Node> nodes)
 {
   return Placer(run, platform_name, nodes).place();

@@ -45,6 +45,10 @@ struct Placement {
 // slot or node without hosts and -N) there is one for each rank.
 unsigned nodes_wanted(const RunOptions& run);
 
+// For each rank the index of its program, as far as that can be said before the platform is made; empty where the slots
+// of hosts decide how many ranks there are.
+std::vector<unsigned> programs_before_placement(const RunOptions& run);
+
 // Throws UsageError if the ranks do not fit or a host is unknown.
 Placement place_ranks(const RunOptions& run, std::string_view platform_name, std::span<const platform::Node> nodes);
 

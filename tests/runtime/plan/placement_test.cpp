@@ -51,6 +51,17 @@ TEST(NodesWanted, AreAsManyAsRanks)
 {
   EXPECT_EQ(nodes_wanted(test::parse({"-np", "8", "a"})), 8u);
 }
+TEST(Placement, ProgramsAreKnownBeforeThePlatformWhereHostsDoNotDecide)
+{
+  EXPECT_THAT(programs_before_placement(test::parse({"a"})), testing::ElementsAre(0u));
+  EXPECT_THAT(programs_before_placement(test::parse({"-N", "2", "a"})), testing::ElementsAre(0u, 0u));
+  EXPECT_THAT(programs_before_placement(test::parse({"-np", "2", "a", ":", "-np", "1", "b"})),
+              testing::ElementsAre(0u, 0u, 1u));
+  EXPECT_THAT(programs_before_placement(test::parse({"-np", "2", "-host", "bxi0:4", "a"})),
+              testing::ElementsAre(0u, 0u));
+  EXPECT_THAT(programs_before_placement(test::parse({"-host", "bxi0:4", "a"})), testing::IsEmpty());
+}
+
 TEST(NodesWanted, WithoutNpAreOne)
 {
   EXPECT_EQ(nodes_wanted(test::parse({"a"})), 1u);
