@@ -51,6 +51,7 @@ TEST(NodesWanted, AreAsManyAsRanks)
 {
   EXPECT_EQ(nodes_wanted(test::parse({"-np", "8", "a"})), 8u);
 }
+
 TEST(Placement, ProgramsAreKnownBeforeThePlatformWhereHostsDoNotDecide)
 {
   EXPECT_THAT(programs_before_placement(test::parse({"a"})), testing::ElementsAre(0u));
