@@ -4,9 +4,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "loader/parked_thread.h"
 #include "runtime/engine/syscalls.h"
@@ -33,10 +36,41 @@ std::uintptr_t lowest_of_stack()
   return reinterpret_cast<std::uintptr_t>(stack->top()) - stack->size();
 }
 
+// A tick's frame is some kilobytes of the stack that is interrupted. Where those are not left the kernel drops the tick
+// and sends SIGSEGV instead (force_sigsegv() in Linux' kernel/signal.c), of which a program that is content with what
+// it has left must not hear. The same from the same place with no time between is a fault of the instruction there.
+bool is_tick_without_room(int signal, const siginfo_t& information, const ucontext_t& context)
+{
+  if (signal != SIGSEGV || information.si_code != SI_KERNEL)
+    return false;
+  constexpr std::uintptr_t frame = 4096;       // at least; more with AVX-512
+  constexpr std::int64_t shortest = 1'000'000; // ns of CPU time between two ticks
+  const auto sp = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+  char byte = 0;
+  const iovec to{&byte, 1};
+  const iovec from{reinterpret_cast<void*>(sp - frame), 1}; // NOLINT(performance-no-int-to-ptr)
+  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1)
+    return false;
+  static std::uintptr_t last_sp = 0;
+  static greg_t last_pc = 0;
+  static std::int64_t last_time = 0;
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  const std::int64_t time = now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+  const greg_t pc = context.uc_mcontext.gregs[REG_RIP];
+  const bool again = sp == last_sp && pc == last_pc && time - last_time < shortest;
+  last_sp = sp;
+  last_pc = pc;
+  last_time = time;
+  return !again;
+}
+
 void on_fault(int signal, siginfo_t* information, void* context)
 {
   loader::fault_of_parked_thread(signal);
   const engine::Crossing crossing;
+  if (crossing.from_rank() && is_tick_without_room(signal, *information, *static_cast<const ucontext_t*>(context)))
+    return;
   if (signal == SIGPIPE && information->si_code == SI_QUEUE) { // nobody reads what ranks print (job/output_relay.h)
     rank_host->on_request(signal, crossing.from_rank() && rank_host->running() != nullptr
                                       ? static_cast<const ucontext_t*>(context)
