@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace umwelt::job
 {
@@ -13,6 +14,9 @@ struct Server {
   // Serves a request of the running thread; `measured`: CPU time (ps) of the burst that ended with it. True: threads
   // that are ready at the same time come first. Rank::leave() is to follow.
   bool (*serve)(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured);
+  // What the main thread of a rank does in place of loading its program, which ends with 0 when it returns. Tests have
+  // one; not for ranks in worker processes.
+  std::function<void(Rank& rank)> program = {};
 };
 
 } // namespace umwelt::job

@@ -257,7 +257,10 @@ void Job::seat(Rank& rank)
         rank.title(),
         [this, &main] {
           main.rank.leave();
-          own_process_.live(*main.here);
+          if (!server_.program)
+            own_process_.live(*main.here);
+          server_.program(main.rank);
+          exited(main.rank, 0);
         },
         rank_host::main_stack());
   else
