@@ -142,3 +142,12 @@ void umw_give_address(const struct umw_socket* socket, const umw_address* given,
     *length = sizeof internet;
   }
 }
+
+int umw_give_name(const struct umw_socket* socket, int peer, struct sockaddr* address, socklen_t* length)
+{
+  umw_address found = {0};
+  const int result = umw_result(umw_socket_name(socket->number, peer, &found));
+  if (result == 0)
+    umw_give_address(socket, &found, address, length);
+  return result;
+}

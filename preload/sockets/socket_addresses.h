@@ -17,6 +17,8 @@ bool umw_read_address(const struct umw_socket* socket, enum umw_address_for purp
 /* As the family of the socket has it; cut to *length, which becomes the length it has. */
 void umw_give_address(const struct umw_socket* socket, const umw_address* given, struct sockaddr* address,
                       socklen_t* length);
+/* The same with the socket's own address, or with its peer's; -1 and errno as getpeername(2). */
+int umw_give_name(const struct umw_socket* socket, int peer, struct sockaddr* address, socklen_t* length);
 
 umw_address umw_address_of_v4(uint32_t host, uint16_t port); /* in host byte order */
 umw_address umw_address_of_v6(const struct in6_addr* host, uint16_t port);

@@ -13,13 +13,8 @@
 
 #include "preload/abi/time_units.h"
 #include "preload/descriptors/descriptors.h"
-#include "preload/sockets/sockets.h"
-
-static int fail(int error)
-{
-  errno = error;
-  return -1;
-}
+#include "preload/sockets/socket_calls.h"
+#include "preload/sockets/socket_pairs.h"
 
 /* Where the value of such an option is; null: there is none. */
 static int* remembered_at(struct umw_socket* socket, int level, int name)
@@ -70,7 +65,7 @@ static int set_congestion_control(struct umw_socket* socket, const void* value, 
       socket->tcp_options[TCP_CONGESTION] = (int)i;
       return 0;
     }
-  return fail(ENOENT);
+  return umw_fail(ENOENT);
 }
 
 static int give(const void* from, socklen_t size, void* value, socklen_t* length)
@@ -95,11 +90,11 @@ UMW_PUBLIC int setsockopt(int fd, int level, int name, const void* value, sockle
   if (!socket)
     return UMW_REAL(setsockopt)(fd, level, name, value, length);
   if (!value)
-    return fail(EFAULT);
+    return umw_fail(EFAULT);
   if (level == IPPROTO_TCP && name == TCP_CONGESTION && !socket->datagram)
-    return length < 1 ? fail(EINVAL) : set_congestion_control(socket, value, length);
+    return length < 1 ? umw_fail(EINVAL) : set_congestion_control(socket, value, length);
   if (length < sizeof(int))
-    return fail(EINVAL);
+    return umw_fail(EINVAL);
   int number;
   memcpy(&number, value, sizeof number);
   if (level == IPPROTO_IPV6 && socket->v6 && name == IPV6_V6ONLY) {
@@ -109,7 +104,7 @@ UMW_PUBLIC int setsockopt(int fd, int level, int name, const void* value, sockle
     return umw_result(result);
   }
   if (level == IPPROTO_IPV6 && !socket->datagram && (name == IPV6_MULTICAST_HOPS || name == IPV6_MULTICAST_IF))
-    return fail(ENOPROTOOPT);
+    return umw_fail(ENOPROTOOPT);
   int* remembered = remembered_at(socket, level, name);
   if (remembered) {
     *remembered = number;
@@ -118,15 +113,15 @@ UMW_PUBLIC int setsockopt(int fd, int level, int name, const void* value, sockle
   if (level == IPPROTO_IP)
     return 0;
   if (level != SOL_SOCKET)
-    return fail(ENOPROTOOPT);
+    return umw_fail(ENOPROTOOPT);
   int64_t* timeout = timeout_of(socket, name);
   if (timeout) {
     if (length < sizeof(struct timeval))
-      return fail(EINVAL);
+      return umw_fail(EINVAL);
     struct timeval given;
     memcpy(&given, value, sizeof given);
     if (given.tv_usec < 0 || given.tv_usec >= 1000000)
-      return fail(EDOM);
+      return umw_fail(EDOM);
     *timeout =
         given.tv_sec < 0 ? 1 : umw_ps_of_timeval(&given); /* negative: it has passed, sock_set_timeout() of Linux */
     return 0;
@@ -152,7 +147,7 @@ UMW_PUBLIC int getsockopt(int fd, int level, int name, void* restrict value, soc
   if (!socket)
     return UMW_REAL(getsockopt)(fd, level, name, value, length);
   if (!value || !length)
-    return fail(EFAULT);
+    return umw_fail(EFAULT);
   int number = 0;
   int64_t* timeout = level == SOL_SOCKET ? timeout_of(socket, name) : NULL;
   if (timeout) {
@@ -173,7 +168,7 @@ UMW_PUBLIC int getsockopt(int fd, int level, int name, void* restrict value, soc
   if (level == IPPROTO_TCP && name == TCP_MAXSEG && !socket->datagram)
     number = segment_of(socket);
   else if (level == IPPROTO_IPV6 && !socket->v6)
-    return fail(EOPNOTSUPP);
+    return umw_fail(EOPNOTSUPP);
   else if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY)
     number = socket->only_v6;
   else if (remembered)
@@ -198,6 +193,6 @@ UMW_PUBLIC int getsockopt(int fd, int level, int name, void* restrict value, soc
   else if (level == SOL_SOCKET)
     return UMW_REAL(getsockopt)(fd, level, name, value, length);
   else if (level != IPPROTO_IP)
-    return fail(ENOPROTOOPT);
+    return umw_fail(ENOPROTOOPT);
   return give(&number, sizeof number, value, length);
 }

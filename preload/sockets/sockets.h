@@ -9,8 +9,6 @@
 #pragma GCC visibility push(hidden)
 ssize_t umw_socket_send(int fd, struct umw_socket* socket, const struct msghdr* message, int flags);
 ssize_t umw_socket_receive(int fd, struct umw_socket* socket, struct msghdr* message, int flags);
-/* Once the connection stands: its buffer gets the size it is to have. */
-void umw_restore_buffer(int fd, struct umw_socket* socket);
 /* interfaces.c: the requests of netdevice(7). -1 and errno as ioctl(2). */
 int umw_interface_request(const struct umw_socket* socket, unsigned long request, void* argument);
 #pragma GCC visibility pop
