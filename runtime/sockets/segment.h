@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What travels for a socket: a transfer of the network model that says which part of TCP or UDP it is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/sockets/stack.h"
+
+namespace umwelt::sockets
+{
+
+struct Stack::Segment final : net::Transfer {
+  enum class Kind : std::uint8_t { syn, accepted, reset, data, end, datagram };
+  Kind kind = Kind::data;
+  Id from = 0;
+  Id to = 0; // 0: whoever is bound to the destination
+  Address sender;
+  Address destination;
+  std::uint64_t number = 0; // in its direction of the stream
+  std::vector<char> bytes;
+  bool was_read = false;
+  bool was_delivered = false;
+};
+
+} // namespace umwelt::sockets
