@@ -25,6 +25,7 @@
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
+#include "runtime/launch/wrapper_kinds.h"
 #include "runtime/launch/wrappers.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"

@@ -22,9 +22,6 @@
 namespace umwelt::launch
 {
 
-// A shell, or a tool with something to execute.
-[[nodiscard]] bool is_wrapper(const loader::Program& program);
-
 struct WrapperStart {
   unsigned rank = 0;
   loader::Program program;
