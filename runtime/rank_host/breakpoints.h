@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// int3 in the code of ranks, where the loops are that wait (slices.h).
+// int3 in the code of ranks, where the loops are that wait (waiting_loops.h).
 //
 // Code comes and goes without anybody being told: dlclose(3), munmap(2), a mapping on top of another. So nothing is
 // written where the code is not known to be what it was: the thread that is there has just met it, or it is compared

@@ -57,7 +57,7 @@ struct Thread {
   unsigned slot = 0;    // in a worker process: on its board
   bool trapped = false; // it was last left by a trap, not by a call
   Watch watch;
-  // At the breakpoint of a loop (slices.h):
+  // At the breakpoint of a loop (waiting_loops.h):
   gregset_t at_breakpoint{};           // registers when it last came there
   std::vector<unsigned char> extended; // and the others, if it was no `pause`
   unsigned same_visits = 0;            // with these

@@ -16,6 +16,7 @@
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/rank_host/rank_host.h"
 #include "runtime/rank_host/slices.h"
+#include "runtime/rank_host/trap_cost.h"
 
 namespace umwelt::rank_host
 {
@@ -127,7 +128,7 @@ void on_tick(int, siginfo_t* information, void* context)
 
 void on_trap(int signal, siginfo_t* information, void* context)
 {
-  if (Slices::calibrates())
+  if (TrapCost::calibrates())
     return;
   Slices* const slices = rank_host->slices();
   const bool done = slices != nullptr ? slices->on_trap(*information, *static_cast<ucontext_t*>(context))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // rdtsc and rdtscp in the code of programs: each is replaced by int3 in the rank's own copy when it is loaded, and
-// tells simulated time (slices.h). prctl(PR_SET_TSC) would make every time stamp of the runtime itself a system call or
-// a fault.
+// tells simulated time (time_stamp_counter.h). prctl(PR_SET_TSC) would make every time stamp of the runtime itself a
+// system call or a fault.
 //
 // Where instructions begin is not known without following the code, and the two or three bytes also occur by chance.
 // What is taken for one is followed at once by the shift of its upper half by 32 bits, as compilers make of __rdtsc()
