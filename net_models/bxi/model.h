@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The BXI v2 NIC: a state machine per message, fed by the timeline. See README.md for the stages and their order.
+// The BXI v2 NIC: a state machine per message, fed by the timeline. See README.md for the stages and their order. Its
+// parts are files of their own, named beside the functions that are there.
 #pragma once
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 #include "net_models/bxi/fabric.h"
+#include "net_models/bxi/flight.h"
+#include "net_models/bxi/observation.h"
 #include "net_models/bxi/parameters.h"
-#include "net_models/core/host_writes.h"
+#include "net_models/bxi/service.h"
 #include "net_models/core/model.h"
-#include "net_models/core/observer.h"
 #include "runtime/base/pool.h"
 
 namespace umwelt::net
 {
+
+struct BxiCredit;
+struct BxiNic;
+struct BxiQueue;
 
 class BxiModel final : public Model
 {
@@ -41,78 +48,66 @@ public:
   [[nodiscard]] std::size_t in_flight() const { return flights_.in_use(); }
 
 private:
-  struct Flight;
-  struct Flow;
-  struct Credit;
-  struct Queue;
-  struct Nic;
-  enum class Stage : std::uint8_t { inject, depart, fabric, arrive, write, acknowledged, resend };
+  using Flight = BxiFlight;
+  using Stage = BxiFlight::Stage;
+  using Flow = BxiFlow;
+  using Nic = BxiNic;
+  using Queue = BxiQueue;
+  using Credit = BxiCredit;
+  friend BxiFlight; // the timeline calls back
+  friend BxiNic;
 
-  // First-in first-out list through Flight::next.
-  struct FlightList {
-    Flight* first = nullptr;
-    Flight* last = nullptr;
-    [[nodiscard]] bool empty() const { return first == nullptr; }
-    void push(Flight& flight);
-    Flight& pop();
-  };
+  void advance(Flight& flight);
+  void schedule(Flight& flight, Stage stage, SimTime when)
+  {
+    flight.stage = stage;
+    context_.timeline.schedule(flight, when);
+  }
+  // Events and responses that a delivery causes follow the payload on PCI and in the NIC; they do not wait until the
+  // host could see it.
+  [[nodiscard]] SimTime cause() const { return std::min(cause_, context_.timeline.now()); }
 
-  // Sending.
+  // command_queue.cpp
+  [[nodiscard]] std::uint8_t queue_of(const Transfer& transfer) const;
   void enqueue(Flight& flight);
   void prepare(Nic& nic, Queue& queue);
   SimTime payload_ready(Nic& nic, Flight& flight, SimTime processed);
-  void inject(Flight& flight);
-  bool acquire_credits(Flight& flight);
-  void depart(Flight& flight);
   void leave_queue(const Flight& flight, Flight* next);
-  void travel(Flight& flight);
-  void lose(Flight& flight, TransferFailure why);
 
-  // Receiving.
+  // credits.cpp
+  bool acquire_credits(Flight& flight);
+  void release_credits(Flight& flight);
+  Credit& node_credit(const Flight& flight);
+  Credit& process_credit(const Flight& flight);
+
+  // wire.cpp
+  void inject(Flight& flight);
+  void depart(Flight& flight);
+  void travel(Flight& flight);
+
+  // receive.cpp
   void arrive(Flight& flight);
   void receive(Flight& flight);
   void serve(Nic& nic);
   void match(Flight& flight, SimTime& engine);
   void deliver(Flight& flight);
+  void leave_flow(Flight& flight);
+
+  // end_to_end.cpp
+  void lose(Flight& flight, TransferFailure why);
   void await_acknowledgement(Flight& flight);
   void acknowledged(Flight& flight);
-
-  // Ending.
   void resend(Flight& flight);
   void fail(Flight& flight, TransferFailure why);
-  void leave_flow(Flight& flight);
-  void release_credits(Flight& flight);
   void recycle(Flight& flight);
-
-  void advance(Flight& flight);
-  void schedule(Flight& flight, Stage stage, SimTime when);
-  [[nodiscard]] bool keeps_buffer(const Flight& flight) const;
-  [[nodiscard]] bool reads_payload(const Flight& flight) const;
-  [[nodiscard]] bool on_service(const Transfer& transfer) const;
-  [[nodiscard]] std::uint8_t queue_of(const Transfer& transfer) const;
-  void read_service();
-  [[nodiscard]] SimTime pci_time(std::uint64_t bytes) const;
-  [[nodiscard]] SimTime cause() const;
-
-  // For the observer; callers make sure that there is one.
-  [[gnu::cold]] void tell_arrival(Flight& flight);
-  [[gnu::cold]] void tell_departure(Flight& flight);
-  [[gnu::cold]] void tell_loss(Flight& flight);
-  [[gnu::cold]] void tell_duplicate(Flight& flight);
-  void tell(const Flight& flight, StageKind kind, std::uint64_t bytes, SimTime start, SimTime end) const;
-  void tell_message(const Flight& flight, SimTime end, StageOutcome outcome) const;
-  [[gnu::cold]] void tell_acknowledgement(const Flight& flight, SimTime start, SimTime end, StageOutcome outcome) const;
-
-  Credit& node_credit(const Flight& flight);
-  Credit& process_credit(const Flight& flight);
 
   ModelContext context_;
   BxiParameters parameters_;
+  BxiObservation observation_;
   BxiFabric fabric_;
   bool tracked_; // every message needs its end-to-end ack, not only those whose buffer is kept
   std::vector<Nic> nics_;
-  std::vector<bool> service_; // by process: uses the service networks
-  bool all_service_ = false;
+  BxiService service_;
   sim::Pool<Flight> flights_;
   std::unordered_map<std::uint64_t, Flow> flows_;
   std::unordered_map<std::uint64_t, Credit> node_credits_;

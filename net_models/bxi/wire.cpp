@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// From one NIC to the other: the virtual network of the sender, then links and switches (fabric.h) or the way back into
+// the same node.
+#include "net_models/bxi/model.h"
+
+#include <algorithm>
+
+#include "net_models/bxi/nic.h"
+
+namespace umwelt::net
+{
+
+void BxiModel::inject(Flight& flight)
+{
+  Flight* const next = flight.next; // waiting for a credit puts the flight into another list
+  if (tracked_ && !acquire_credits(flight))
+    return leave_queue(flight, next);
+  BxiFabric::Passage& passage = flight.passage;
+  const SimTime now = context_.timeline.now();
+  passage.hop = 0;
+  passage.corrupted = false;
+  passage.head = now;
+  if (flight.source == flight.target) {
+    const SimTime share = sim::transfer_time(flight.payload, parameters_.pci_shared);
+    const SimTime packet = sim::transfer_time(parameters_.packet, parameters_.pci_shared);
+    passage.start = passage.one_packet ? nics_[flight.source].loop.book_short(now, share, packet)
+                                       : nics_[flight.source].loop.book_long(now, share);
+  } else if (flight.kind == TransferKind::ack && parameters_.quick_ack) {
+    passage.start = now;
+  } else {
+    fabric_.book(passage);
+  }
+  if (passage.start > now)
+    schedule(flight, Stage::depart, passage.start);
+  else
+    depart(flight);
+}
+
+void BxiModel::depart(Flight& flight)
+{
+  Nic& nic = nics_[flight.source];
+  Queue& queue = nic.queues[flight.queue];
+  BxiFabric::Passage& passage = flight.passage;
+  const SimTime now = context_.timeline.now();
+  const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
+  const bool loop = flight.source == flight.target;
+  const SimTime stalled = parameters_.stall(flight.payload);
+  const SimTime injection = instant ? 0 : loop ? pci_time(parameters_, flight.payload) : fabric_.injection(passage);
+
+  flight.sent_at = now;
+  ++statistics_.messages;
+  statistics_.wire_bytes += passage.bytes;
+  queue.free = flight.times.left = now + injection + stalled;
+  leave_queue(flight, flight.next);
+
+  passage.tail = now;
+  bool lost = false;
+  if (instant || loop) {
+    passage.hop = passage.route->links.size();
+    passage.head = now + (loop ? parameters_.loopback : 0);
+    passage.tail = passage.head + injection;
+  } else {
+    lost = !fabric_.pass(passage);
+  }
+  passage.tail += stalled;
+
+  bool freed = false;
+  if (flight.holds_slot) {
+    flight.holds_slot = false;
+    --queue.slots_used;
+    freed = nic.refused;
+    nic.refused = false;
+  }
+  const NodeIndex source = flight.source;
+  if (!flight.source_told && !flight.keeps_buffer(parameters_)) {
+    flight.source_told = true;
+    Transfer& transfer = *flight.transfer;
+    transfer.client->source_read(transfer);
+  }
+  if (lost)
+    lose(flight, TransferFailure::undeliverable);
+  else
+    travel(flight);
+  if (freed)
+    context_.listener->command_slot_free(source);
+}
+
+// On through the fabric as far as nothing is in the way.
+void BxiModel::travel(Flight& flight)
+{
+  BxiFabric::Passage& passage = flight.passage;
+  while (!BxiFabric::at_target(passage)) {
+    fabric_.book(passage);
+    if (passage.start > passage.head)
+      return schedule(flight, Stage::fabric, passage.start);
+    if (!fabric_.pass(passage))
+      return lose(flight, TransferFailure::undeliverable);
+  }
+  SimTime whole = passage.tail;
+  if (!passage.one_packet)
+    whole =
+        passage.head + (passage.route->links.empty() ? sim::transfer_time(parameters_.packet, parameters_.pci_transfer)
+                                                     : fabric_.last_packet(passage));
+  const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
+  schedule(flight, Stage::arrive, whole + (instant ? 0 : parameters_.rx_time));
+}
+
+} // namespace umwelt::net
