@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Requests with more behind a pointer than one object, and those that do not fit.
 #include "runtime/worker/arguments.h"
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <set>
+#include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -18,282 +17,15 @@
 #include <unistd.h>
 
 #include "runtime/portals/data/atomics.h"
+#include "tests/runtime/worker/in_arena.h"
 
 namespace umwelt::worker
 {
 namespace
 {
 
+using test::in_arena;
 using testing::ElementsAre;
-
-constexpr int pattern = 0x5a;
-constexpr int answer = 0x33;
-
-// --- what the tables say ---------------------------------------------------------------------------------------------
-
-// Rows of extents.def name arguments that exist and are pointers.
-#define UMW_EXTENT(call, argument, elements, back)                                                                     \
-  static_assert(std::is_pointer_v<decltype(umw_args_##call::argument)>);
-#define UMW_OPAQUE(call, argument) UMW_EXTENT(call, argument, , )
-#include "runtime/worker/extents.def"
-#undef UMW_EXTENT
-#undef UMW_OPAQUE
-
-#define UMW_EXTENT(call, argument, elements, back) #call "." #argument,
-#define UMW_OPAQUE(call, argument) #call "." #argument,
-const std::set<std::string> in_extents{
-#include "runtime/worker/extents.def"
-};
-#undef UMW_EXTENT
-#undef UMW_OPAQUE
-
-// Pointers to one object of their type, in whatever call.
-const std::set<std::string> to_one_object{
-    "const ptl_le_t* le",
-    "const ptl_md_t* md",
-    "const ptl_me_t* me",
-    "const ptl_ni_limits_t* desired",
-    "const uint64_t* set",
-    "const umw_address* address",
-    "int* mode",
-    "int* pid",
-    "int64_t* first",
-    "int64_t* last",
-    "int64_t* type",
-    "ptl_ct_event_t* event",
-    "ptl_event_t* event",
-    "ptl_handle_ct_t* ct_handle",
-    "ptl_handle_eq_t* eq_handle",
-    "ptl_handle_le_t* le_handle",
-    "ptl_handle_md_t* md_handle",
-    "ptl_handle_me_t* me_handle",
-    "ptl_handle_ni_t* ni_handle",
-    "ptl_le_t* le",
-    "ptl_me_t* me",
-    "ptl_ni_limits_t* actual",
-    "ptl_process_t* id",
-    "ptl_pt_index_t* pt_index",
-    "ptl_size_t* actual_map_size",
-    "ptl_sr_value_t* status",
-    "ptl_uid_t* uid",
-    "struct umw_members* owner",
-    "uint32_t* priority",
-    "uint64_t* mask",
-    "uint64_t* old",
-    "umw_address* address",
-    "unsigned int* which",
-};
-
-// Addresses that mean something to the rank alone, in whatever call.
-const std::set<std::string> opaque{
-    "const void* context",     // of umw_die, which is answered in the rank's process
-    "const void* information", // likewise
-    "void* argument",          // of a new thread
-    "void* user_ptr",          // Portals 4.3, 3.13: comes back in events
-};
-
-enum class Kind { value, function, text, object };
-
-template <class Type> constexpr Kind kind_of()
-{
-  if constexpr (!std::is_pointer_v<Type>)
-    return Kind::value;
-  else if constexpr (std::is_function_v<std::remove_pointer_t<Type>>)
-    return Kind::function;
-  else if constexpr (std::is_same_v<Type, const char*>)
-    return Kind::text;
-  else
-    return Kind::object;
-}
-
-template <std::uint32_t operation> struct Row;
-#define VISIT(type, argument) visit(#type " " #argument, std::string(name) + "." #argument, &Args::argument);
-#define ROW(call, result_name, ...)                                                                                    \
-  template <> struct Row<UMW_OP_##call> {                                                                              \
-    using Args = umw_args_##call;                                                                                      \
-    static constexpr const char* name = #call;                                                                         \
-    static constexpr auto result = &Args::result_name;                                                                 \
-    /* With "TYPE ARGUMENT", "CALL.ARGUMENT" and the member of every argument. */                                      \
-    template <class Visit> static void each([[maybe_unused]] Visit visit) { UMW_EACH(VISIT, __VA_ARGS__) }             \
-  };
-#define UMW_CALL(result_type, name, kind, version, level, note, ...) ROW(name, result, __VA_ARGS__)
-#define UMW_CALL_VOID(name, kind, version, level, note, ...) ROW(name, unused, __VA_ARGS__)
-#define UMW_SERVICE(result_type, name, kind, note, ...) ROW(name, result, __VA_ARGS__)
-#include "preload/abi/tables/portals.def"
-#include "preload/abi/tables/services.def"
-#undef UMW_CALL
-#undef UMW_CALL_VOID
-#undef UMW_SERVICE
-
-template <class Test> void for_all_operations(Test test)
-{
-  [&test]<std::uint32_t... operation>(std::integer_sequence<std::uint32_t, operation...>)
-  {
-    (test.template operator()<operation>(), ...);
-  }
-  (std::make_integer_sequence<std::uint32_t, UMW_OP_COUNT>());
-}
-
-TEST(Extents, OfEveryPointerAreKnown)
-{
-  for_all_operations([]<std::uint32_t operation>() {
-    Row<operation>::each([](const std::string& what, const std::string& where, auto member) {
-      using Type = std::remove_reference_t<decltype(std::declval<typename Row<operation>::Args>().*member)>;
-      const auto known = in_extents.count(where) + to_one_object.count(what) + opaque.count(what);
-      if (kind_of<Type>() == Kind::object) {
-        EXPECT_EQ(known, 1U) << where << " (" << what
-                             << "): one object of its type, opaque, or a row of runtime/worker/extents.def";
-      }
-    });
-  });
-}
-
-TEST(Extents, ListsNameNothingThatIsGone)
-{
-  std::set<std::string> there;
-  for_all_operations([&there]<std::uint32_t operation>() {
-    Row<operation>::each([&there](const std::string& what, const std::string&, auto) { there.insert(what); });
-  });
-  for (const auto* list : {&to_one_object, &opaque})
-    for (const std::string& what : *list)
-      EXPECT_TRUE(there.contains(what)) << what;
-}
-
-// --- every operation -------------------------------------------------------------------------------------------------
-
-bool in_arena(const Slot& slot, const void* pointer)
-{
-  const auto* byte = static_cast<const std::byte*>(pointer);
-  return byte >= slot.arena.data() && byte < slot.arena.data() + slot.arena.size();
-}
-
-template <class Type> std::vector<unsigned char> bytes_of(const Type& object)
-{
-  std::vector<unsigned char> bytes(sizeof object);
-  std::memcpy(bytes.data(), &object, sizeof object);
-  return bytes;
-}
-
-// Null pointers stay null, values arrive, and nothing but the result comes back.
-template <std::uint32_t operation> void carry_values(Slot& slot)
-{
-  using Args = typename Row<operation>::Args;
-  Args original;
-  std::memset(&original, pattern, sizeof original);
-  Row<operation>::each([&](const std::string&, const std::string&, auto member) {
-    using Type = std::remove_reference_t<decltype(original.*member)>;
-    if constexpr (std::is_pointer_v<Type>)
-      original.*member = nullptr;
-    else if constexpr (std::is_enum_v<Type>)
-      original.*member = static_cast<Type>(1); // one that there is
-  });
-  const Args before = original;
-  {
-    Arguments request(slot, operation, &original);
-    ASSERT_TRUE(request.fit());
-    ASSERT_TRUE(in_arena(slot, request.copy()));
-    EXPECT_GE(slot.used, sizeof original);
-    auto& copy = *static_cast<Args*>(request.copy());
-    Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
-      EXPECT_EQ(bytes_of(copy.*member), bytes_of(before.*member)) << where;
-      std::memset(&(copy.*member), 0, sizeof(copy.*member));
-    });
-    copy.*Row<operation>::result = answer;
-    request.bring_back();
-  }
-  EXPECT_EQ(original.*Row<operation>::result, answer);
-  Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
-    EXPECT_EQ(bytes_of(original.*member), bytes_of(before.*member)) << where;
-  });
-  EXPECT_EQ(slot.used, 0U);
-}
-
-// Objects and texts arrive, and objects that are not const come back. Each lies in memory of just its size.
-template <std::uint32_t operation> void carry_objects(Slot& slot)
-{
-  using Args = typename Row<operation>::Args;
-  Args original{};
-  std::vector<std::vector<unsigned char>> objects;
-  Row<operation>::each([&](const std::string& what, const std::string& where, auto member) {
-    using Type = std::remove_reference_t<decltype(original.*member)>;
-    if constexpr (kind_of<Type>() == Kind::text) {
-      objects.emplace_back(where.begin(), where.end()).push_back('\0');
-      original.*member = reinterpret_cast<const char*>(objects.back().data());
-    } else if constexpr (kind_of<Type>() == Kind::object && !std::is_void_v<std::remove_pointer_t<Type>>) {
-      if (!to_one_object.contains(what))
-        return;
-      objects.emplace_back(sizeof(std::remove_pointer_t<Type>), static_cast<unsigned char>(pattern));
-      original.*member = reinterpret_cast<Type>(objects.back().data());
-    }
-  });
-  const std::vector<std::vector<unsigned char>> before = objects;
-  Arguments request(slot, operation, &original);
-  ASSERT_TRUE(request.fit());
-  auto& copy = *static_cast<Args*>(request.copy());
-  std::size_t index = 0;
-  Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
-    if constexpr (kind_of<std::remove_reference_t<decltype(original.*member)>>() >= Kind::text) {
-      if (original.*member == nullptr)
-        return;
-      auto* arrived = static_cast<unsigned char*>(const_cast<void*>(static_cast<const void*>(copy.*member)));
-      ASSERT_TRUE(in_arena(slot, arrived)) << where;
-      const std::vector<unsigned char>& sent = before[index++];
-      EXPECT_TRUE(std::equal(sent.begin(), sent.end(), arrived)) << where;
-      std::fill_n(arrived, sent.size(), static_cast<unsigned char>(answer));
-    }
-  });
-  request.bring_back();
-  index = 0;
-  Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
-    using Type = std::remove_reference_t<decltype(original.*member)>;
-    if constexpr (kind_of<Type>() >= Kind::text) {
-      if (original.*member == nullptr)
-        return;
-      const std::vector<unsigned char>& now = objects[index];
-      if (std::is_const_v<std::remove_pointer_t<Type>>)
-        EXPECT_EQ(now, before[index]) << where;
-      else
-        EXPECT_EQ(now, std::vector<unsigned char>(now.size(), answer)) << where;
-      ++index;
-    }
-  });
-}
-
-struct Operation {
-  const char* name;
-  void (*carry_values)(Slot& slot);
-  void (*carry_objects)(Slot& slot);
-};
-
-std::vector<Operation> operations()
-{
-  std::vector<Operation> all;
-  for_all_operations([&all]<std::uint32_t operation>() {
-    all.push_back({Row<operation>::name, carry_values<operation>, carry_objects<operation>});
-  });
-  return all;
-}
-
-class EveryOperation : public testing::TestWithParam<Operation>
-{
-protected:
-  std::unique_ptr<Slot> slot = std::make_unique<Slot>();
-};
-
-TEST_P(EveryOperation, CarriesValues)
-{
-  GetParam().carry_values(*slot);
-}
-
-TEST_P(EveryOperation, CarriesObjects)
-{
-  GetParam().carry_objects(*slot);
-}
-
-INSTANTIATE_TEST_SUITE_P(Of, EveryOperation, testing::ValuesIn(operations()),
-                         [](const testing::TestParamInfo<Operation>& row) { return row.param.name; });
-
-// --- those with more behind a pointer than one object ----------------------------------------------------------------
 
 class ArgumentsTest : public testing::Test
 {
@@ -557,8 +289,6 @@ TEST_F(ArgumentsTest, AffinityIsAsLongAsTheCallerSays)
   gets.bring_back();
   EXPECT_EQ(bits[15], 9);
 }
-
-// --- the room --------------------------------------------------------------------------------------------------------
 
 TEST_F(ArgumentsTest, ANestedRequestLeavesTheOuterOneAlone)
 {
