@@ -40,6 +40,14 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
   return {};
 }
 
+// What to do about a script that has no #! line.
+std::string without_execution(const std::string& path)
+{
+  const std::string command = by_interpreter(path);
+  return command.empty() ? fmt::format("chmod +x {}", path)
+                         : fmt::format("umwelt run {}, or with a #! line chmod +x {}", command, path);
+}
+
 std::string search_path(const std::string& name, const std::string& path, const std::string& directory,
                         const std::string& own_programs)
 {
@@ -57,11 +65,15 @@ std::string search_path(const std::string& name, const std::string& path, const 
     blocked = candidate;
   }
   if (!blocked.empty())
-    refuse(fmt::format("{}: expected an executable file, found one without execute permission. Next step: chmod +x {}",
-                       blocked, blocked));
-  throw Refusal(
-      Refusal::Kind::not_found,
-      fmt::format("{}: no such program in PATH ({}). Next step: give its path, for example ./{}", name, path, name));
+    refuse(fmt::format("{}: expected an executable file, found one without execute permission. Next step: {}", blocked,
+                       without_execution(blocked)));
+  const fs::path here = fs::path(directory) / name;
+  const bool script = access(here.c_str(), F_OK) == 0 && access(here.c_str(), X_OK) != 0;
+  const std::string command = script ? by_interpreter(name) : "";
+  throw Refusal(Refusal::Kind::not_found,
+                fmt::format("{}: no such program in PATH ({}). Next step: {}", name, path,
+                            command.empty() ? fmt::format("give its path, for example ./{}", name)
+                                            : fmt::format("name its interpreter: umwelt run {}", command)));
 }
 
 struct Shebang {
@@ -92,10 +104,12 @@ std::optional<Shebang> read_shebang(const std::string& path)
 
 void check_kind(const std::string& path, const ElfFile& file)
 {
-  if (file.kind == ElfFile::Kind::not_elf)
-    refuse(fmt::format("{}: expected an ELF executable or a script with a #! line, found neither. Next step: check "
-                       "with `file {}`",
-                       path, path));
+  if (file.kind == ElfFile::Kind::not_elf) {
+    const std::string command = by_interpreter(path);
+    refuse(fmt::format("{}: expected an ELF executable or a script with a #! line, found neither. Next step: {}", path,
+                       command.empty() ? fmt::format("check with `file {}`", path)
+                                       : fmt::format("name its interpreter: umwelt run {}", command)));
+  }
   if (!file.native)
     refuse(
         fmt::format("{}: expected a program for x86-64, 64-bit, found one for {}. Next step: build it for this machine",
@@ -190,6 +204,20 @@ std::vector<Library> parse_list(const std::string& path, const std::string& outp
 
 } // namespace
 
+std::string by_interpreter(const std::string& script)
+{
+  struct Ending {
+    std::string_view ending;
+    std::string_view interpreter;
+  };
+  constexpr auto known = std::to_array<Ending>(
+      {{".py", "python3"}, {".sh", "sh"}, {".bash", "bash"}, {".pl", "perl"}, {".R", "Rscript"}, {".jl", "julia"}});
+  for (const auto& [ending, interpreter] : known)
+    if (script.ends_with(ending))
+      return fmt::format("{} {}", interpreter, script);
+  return {};
+}
+
 std::string locate_program(const std::string& name, const std::vector<std::string>& environment,
                            const std::string& directory, const std::string& own_programs)
 {
@@ -206,8 +234,8 @@ std::string locate_program(const std::string& name, const std::vector<std::strin
   if (!S_ISREG(status.st_mode))
     refuse(fmt::format("{}: expected a program, found something that is not a regular file", name));
   if (access(path.c_str(), X_OK) != 0)
-    refuse(fmt::format("{}: expected an executable file, found one without execute permission. Next step: chmod +x {}",
-                       name, path));
+    refuse(fmt::format("{}: expected an executable file, found one without execute permission. Next step: {}", name,
+                       without_execution(name)));
   return path;
 }
 

@@ -42,6 +42,10 @@ struct Program {
 std::string locate_program(const std::string& name, const std::vector<std::string>& environment,
                            const std::string& directory, const std::string& own_programs = {});
 
+// How a script is started that cannot be executed itself, by the ending of its name: "python3 app.py". Empty for
+// others.
+std::string by_interpreter(const std::string& script);
+
 // `argv`: program name or path and its arguments. The name is looked up as execvp(3) does, with the PATH of
 // `environment` ("NAME=value" strings), relative to `directory`, and at last in `own_programs`. Throws Refusal.
 Program find_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
