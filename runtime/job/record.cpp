@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "runtime/base/version.h"
 #include "runtime/job/job.h"
 
 namespace umwelt::job
@@ -14,7 +15,7 @@ namespace umwelt::job
 observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) const
 {
   observe::JobRecord record;
-  record.version = UMWELT_VERSION;
+  record.version = version();
   for (const std::vector<std::string>& command : commands_)
     record.programs.push_back(fmt::format("{}", fmt::join(command, " ")));
   record.platform = plan_.platform->name();
