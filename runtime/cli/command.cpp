@@ -4,20 +4,30 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fmt/format.h>
 #include <string_view>
+#include <system_error>
+#include <unistd.h>
 #include <vector>
 
+#include "loader/program.h"
+#include "net_models/catalogue.h"
+#include "platforms/platform.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/nearest.h"
 #include "runtime/base/usage_error.h"
+#include "runtime/base/version.h"
+#include "runtime/cli/completion.h"
+#include "runtime/cli/help.h"
+#include "runtime/cli/manual.h"
 
 namespace umwelt::cli
 {
 namespace
 {
 
-constexpr const char* version = "umwelt " UMWELT_VERSION "\n";
+namespace fs = std::filesystem;
 
 struct Subcommand {
   std::string_view name;
@@ -34,19 +44,10 @@ constexpr auto subcommands = std::to_array<Subcommand>({
     {"calibrate", "Fit a network model to measurements of a NIC (umwelt calibrate --help)", Command::Kind::calibrate},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
     {"coverage", "List the functions that are simulated", Command::Kind::coverage},
+    {"help", "Show the help of a command (umwelt help run), or with --man the manual page in roff",
+     Command::Kind::text},
+    {"completion", "Show what a shell needs to complete words of umwelt (umwelt completion bash)", Command::Kind::text},
 });
-
-void check_name(const std::string& word)
-{
-  std::array<std::string_view, subcommands.size()> names;
-  std::transform(subcommands.begin(), subcommands.end(), names.begin(), [](const Subcommand& s) { return s.name; });
-  if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end())
-    return;
-  throw UsageError(
-      fmt::format("unknown command {}\n  The nearest known one is '{}'; programs are started with: umwelt run "
-                  "-np N PROGRAM",
-                  in_quotes(word), nearest(word, names)));
-}
 
 bool is_run(std::string_view word)
 {
@@ -55,20 +56,139 @@ bool is_run(std::string_view word)
   });
 }
 
+bool is_known(std::string_view word)
+{
+  return std::any_of(subcommands.begin(), subcommands.end(), [word](const Subcommand& s) { return s.name == word; });
+}
+
+bool asks_for_help(std::string_view word)
+{
+  return word == "-h" || word == "--help";
+}
+
+Command text_command(std::string text)
+{
+  Command command;
+  command.text = std::move(text);
+  return command;
+}
+
+std::string version_line()
+{
+  return fmt::format("umwelt {}", version());
+}
+
+// The program that `word` seems to be, as `umwelt run` wants it; empty if it does not look like one.
+std::string as_program(const std::string& word, const Lookup& environment)
+{
+  std::error_code error;
+  if (fs::is_regular_file(word, error)) {
+    const std::string script = access(word.c_str(), X_OK) != 0 ? loader::by_interpreter(word) : "";
+    return !script.empty() ? script : word.find('/') != std::string::npos ? word : "./" + word;
+  }
+  if (word.find('/') != std::string::npos)
+    return word;
+  try {
+    loader::locate_program(word, {"PATH=" + environment("PATH").value_or("")}, fs::current_path(error));
+    return word;
+  } catch (const loader::Refusal&) {
+    return {};
+  }
+}
+
+// Throws if the first argument is neither a command nor an option of umwelt itself.
+void check_name(std::span<const std::string> arguments, const Lookup& environment)
+{
+  const std::string& word = arguments.front();
+  if (is_known(word) || asks_for_help(word) || word == "-V" || word == "--version")
+    return;
+  std::array<std::string_view, subcommands.size()> names;
+  std::transform(subcommands.begin(), subcommands.end(), names.begin(), [](const Subcommand& s) { return s.name; });
+  const std::string others = fmt::format("{}{}", arguments.size() > 1 ? " " : "", fmt::join(arguments.subspan(1), " "));
+  if (is_run_option(word))
+    throw UsageError(in_quotes(word), "a command first", "an option of one",
+                     fmt::format("Programs are started with: umwelt run {}{}", word, others));
+  if (word.starts_with('-'))
+    return; // CLI11 says what there is
+  if (const std::string program = as_program(word, environment); !program.empty())
+    throw UsageError(in_quotes(word), fmt::format("a command ({})", fmt::join(names, ", ")), "a program",
+                     fmt::format("Programs are started with: umwelt run {}{}", program, others));
+  throw UsageError(
+      fmt::format("unknown command {}\n  The nearest known one is '{}'; programs are started with: umwelt run "
+                  "-np N PROGRAM",
+                  in_quotes(word), nearest(word, names)));
+}
+
 Command parse_run_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   Command command;
   command.run = parse_run(arguments, environment);
   if (command.run.help)
-    command.text = run_help();
+    command.text = run_help(option_groups());
   else if (command.run.version)
-    command.text = version;
+    command.text = version_line() + "\n";
   else
     command.kind = Command::Kind::run;
   return command;
 }
 
+Command calibrate(std::span<const std::string> arguments)
+{
+  Command command;
+  command.kind = Command::Kind::calibrate;
+  command.arguments.assign(arguments.begin(), arguments.end());
+  return command;
+}
+
+// The commands that only take --json, and umwelt itself.
+Command parse_with_cli11(std::span<const std::string> arguments);
+
+// `arguments`: what follows `umwelt help`.
+Command parse_help(std::span<const std::string> arguments, const Lookup& environment)
+{
+  static const std::vector<std::string> general{"--help"};
+  if (arguments.size() > 1)
+    throw UsageError("umwelt help", "one command", fmt::format("{}", fmt::join(arguments, " ")),
+                     "For example: umwelt help run");
+  if (arguments.empty() || asks_for_help(arguments.front()))
+    return parse_with_cli11(general);
+  const std::string& word = arguments.front();
+  if (word == "--man")
+    return text_command(manual(commands(), option_groups(), version()));
+  check_name(arguments, environment);
+  if (is_run(word))
+    return text_command(run_help(option_groups()));
+  if (word == "calibrate")
+    return calibrate(general);
+  return parse_with_cli11(std::vector<std::string>{word, general.front()});
+}
+
+// `arguments`: what follows `umwelt completion`.
+Command parse_completion(std::span<const std::string> arguments)
+{
+  if (arguments.size() == 1 && asks_for_help(arguments.front()))
+    return parse_with_cli11(std::vector<std::string>{"completion", "--help"});
+  if (arguments.size() != 1 || arguments.front() != "bash")
+    throw UsageError("umwelt completion", "bash, the only shell it knows",
+                     arguments.empty() ? "nothing" : in_quotes(fmt::format("{}", fmt::join(arguments, " "))),
+                     "For this shell alone: source <(umwelt completion bash)");
+  std::vector<ValueNames> names{{"--model", {}}, {"--platform", {}}};
+  for (const net::ModelEntry& model : net::models())
+    names[0].names.emplace_back(model.name);
+  for (const platform::CatalogueEntry& entry : platform::catalogue())
+    names[1].names.emplace_back(entry.name);
+  return text_command(bash_completion(commands(), option_groups(), names));
+}
+
 } // namespace
+
+std::vector<CommandEntry> commands()
+{
+  std::vector<CommandEntry> entries;
+  for (const Subcommand& known : subcommands)
+    entries.push_back({known.name, known.summary, known.kind == Command::Kind::run});
+  return entries;
+}
 
 std::vector<std::string> command_words(std::string_view program, std::span<const std::string> arguments)
 {
@@ -81,28 +201,38 @@ std::vector<std::string> command_words(std::string_view program, std::span<const
 
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment)
 {
-  if (!arguments.empty()) {
-    if (is_run(arguments.front()))
-      return parse_run_command(arguments.subspan(1), environment);
-    if (arguments.front() == "calibrate") {
-      Command command;
-      command.kind = Command::Kind::calibrate;
-      command.arguments.assign(arguments.begin() + 1, arguments.end());
-      return command;
-    }
-    check_name(arguments.front());
-  } else
+  if (arguments.empty())
     throw UsageError("command", "run, platforms, models, calibrate, doctor or coverage", "none",
                      "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
+  const std::string& word = arguments.front();
+  const std::span<const std::string> others = arguments.subspan(1);
+  if (is_run(word))
+    return parse_run_command(others, environment);
+  if (word == "calibrate")
+    return calibrate(others);
+  if (word == "help" || asks_for_help(word))
+    return parse_help(others, environment);
+  if (word == "completion")
+    return parse_completion(others);
+  check_name(arguments, environment);
+  return parse_with_cli11(arguments);
+}
 
+namespace
+{
+
+Command parse_with_cli11(std::span<const std::string> arguments)
+{
   Command command;
   CLI::App app("Runs unmodified MPI and Portals programs on a simulated HPC machine", "umwelt");
-  app.set_version_flag("-V,--version", std::string(version).substr(0, std::string_view(version).size() - 1));
+  app.set_version_flag("-V,--version", version_line());
   app.require_subcommand(1);
   for (const Subcommand& known : subcommands) {
     CLI::App* subcommand = app.add_subcommand(std::string(known.name), known.summary);
     subcommand->callback([&command, kind = known.kind] { command.kind = kind; });
-    if (known.kind != Command::Kind::run && known.kind != Command::Kind::calibrate)
+    const bool lists =
+        known.kind != Command::Kind::run && known.kind != Command::Kind::calibrate && known.kind != Command::Kind::text;
+    if (lists)
       subcommand->add_flag("--json", command.json, "JSON instead of text");
   }
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend()); // the order CLI11 takes
@@ -120,5 +250,7 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
   }
   return command;
 }
+
+} // namespace
 
 } // namespace umwelt::cli

@@ -13,6 +13,15 @@
 namespace umwelt::cli
 {
 
+// A command as it is shown: in the help, in the manual page, in completions.
+struct CommandEntry {
+  std::string_view name;
+  std::string_view summary;
+  bool runs = false; // takes what `umwelt run` takes
+};
+
+std::vector<CommandEntry> commands();
+
 struct Command {
   enum class Kind {
     run,
@@ -21,7 +30,7 @@ struct Command {
     doctor,
     coverage,
     calibrate, // `arguments` are another program's
-    text,      // --help or --version: print `text` on standard output and end with exit_code::ok
+    text,      // help, completion, --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;
   plan::RunOptions run;
   bool json = false; // --json of platforms, models, doctor and coverage

@@ -15,7 +15,6 @@
 
 #include <sched.h>
 
-#include "runtime/base/exit_codes.h"
 #include "runtime/base/nearest.h"
 #include "runtime/base/values.h"
 #include "runtime/plan/policies.h"
@@ -47,7 +46,20 @@ struct Given {
   [[nodiscard]] const std::string& value() const { return values.front(); }
 };
 
-enum class Group { job, placement, environment, output, simulation, machine, accepted };
+enum class Group {
+  most_used,
+  programs,
+  hosts,
+  placement,
+  cores,
+  output,
+  results,
+  network,
+  time,
+  machine,
+  information,
+  accepted
+};
 
 struct Option {
   Group group;
@@ -147,59 +159,80 @@ using G = const Given&;
 
 // clang-format off
 constexpr auto options = std::to_array<Option>({
-  {Group::job, "np n c", "N", "number of ranks; default: the slots of the given hosts, without hosts 1 (or N of -N)",
+  {Group::most_used, "np n c", "N", "number of ranks; default: the slots of the given hosts, without hosts 1 (or N of "
+   "-N)",
    [](S s, G g) { s.draft.app.ranks = count_of(g, "a number of ranks"); }},
-  {Group::job, "wdir wd", "DIR", "working directory of the program's ranks",
+  {Group::most_used, "N npernode", "N", "ranks per node",
+   [](S s, G g) { s.run.ranks_per_node = count_of(g, "a number of ranks"); }},
+  {Group::most_used, "cpus-per-rank cpus-per-proc", "N", "cores a rank has for itself",
+   [](S s, G g) { s.run.cores_per_rank = count_of(g, "a number of cores"); }},
+  {Group::most_used, "x", "NAME[=VALUE]", "set a variable for the program's ranks, or hand on Umwelt's own",
+   export_variable},
+  {Group::most_used, "mca", "KEY VALUE", "Open MPI parameter of this program (of the first: of all)",
+   [](S s, G g) { add_mca(s.draft.app.mca, g); }},
+  {Group::most_used, "platform", "SPEC", "simulated machine: a name of `umwelt platforms` with parameters "
+   "(bxi:leaf=24), or a "
+   "SimGrid XML file; default bxi",
+   [](S s, G g) { s.run.platform = g.value(); }},
+  {Group::most_used, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every "
+   "burst, in ns or "
+   "with a unit); scale=F (measured times F). All but measured and scale make runs bit-identical",
+   [](S s, G g) { s.run.cpu = plan::parse_cpu(g.option, g.value()); }},
+  {Group::most_used, "j jobs", "N", "ranks in different worker processes compute at the same time, so many at once, "
+   "with the same outcome; 2 and more bring as many worker processes; default: the CPUs that umwelt may use, in the "
+   "worker processes there are",
+   [](S s, G g) {
+     s.run.jobs = count_of(g, "a number of jobs");
+     s.run.workers.parallel = s.run.jobs > 1;
+   }},
+  {Group::most_used, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
+  {Group::most_used, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format "
+   "(.pftrace, .perfetto-trace "
+   "or .pb, for ui.perfetto.dev) or CSV (.csv)",
+   [](S s, G g) { s.run.trace = g.value(); }},
+
+  {Group::programs, "wdir wd", "DIR", "working directory of the program's ranks",
    [](S s, G g) { s.draft.app.directory = g.value(); }},
-  {Group::job, "timeout", "SECONDS", "end the job after so much wall-clock time (exit code 124); default: "
+  {Group::programs, "gmca", "KEY VALUE", "Open MPI parameter of all programs",
+   [](S s, G g) { add_mca(s.run.global_mca, g); }},
+  {Group::programs, "timeout", "SECONDS", "end the job after so much wall-clock time (exit code 124); default: "
    "MPIEXEC_TIMEOUT, else never",
    [](S s, G g) { s.run.timeout = count_of(g, "a number of seconds"); }},
-  {Group::job, "h help", "", "show this text", [](S s, G) { s.run.help = true; }},
-  {Group::job, "V version", "", "show the version", [](S s, G) { s.run.version = true; }},
+  {Group::programs, "universe", "N", "room for so many ranks at a time, with those that the program starts "
+   "(MPI_Comm_spawn), on as many nodes as so many ranks have; "
+   "MPI_UNIVERSE_SIZE; default: with hosts their slots; else the nodes' cores are the limit",
+   [](S s, G g) { s.run.universe = count_of(g, "a number of ranks"); }},
 
-  {Group::placement, "H host", "LIST", "nodes to use with slots (a:2,b,c:*); one slot unless given, * for all cores",
+  {Group::hosts, "H host", "LIST", "nodes to use with slots (a:2,b,c:*); one slot unless given, * for all cores",
    [](S s, G g) { add_hosts(s.draft.host_list, plan::parse_host_list(g.option, g.value())); }},
-  {Group::placement, "hostfile machinefile default-hostfile", "FILE", "the same from a file: one 'NAME slots=N "
+  {Group::hosts, "hostfile machinefile default-hostfile", "FILE", "the same from a file: one 'NAME slots=N "
    "max_slots=N' per line",
    [](S s, G g) { add_hosts(s.draft.hostfile, plan::read_hostfile(g.option, g.value())); }},
-  {Group::placement, "N npernode", "N", "ranks per node",
-   [](S s, G g) { s.run.ranks_per_node = count_of(g, "a number of ranks"); }},
-  {Group::placement, "pernode", "", "one rank per node", [](S s, G) { s.run.ranks_per_node = 1; }},
+  {Group::hosts, "oversubscribe", "", "slots are no limit (max_slots and the cores of a node are)",
+   [](S s, G) { s.run.oversubscribe = true; }},
+  {Group::hosts, "nooversubscribe", "", "slots are a limit (the default)",
+   [](S s, G) { s.run.oversubscribe = false; }},
+
   {Group::placement, "map-by", "POLICY", "slot or core: fill a node before the next; node: round robin; ppr:N:node: N "
    "per node; "
    "then :PE=N for N cores per rank, :OVERSUBSCRIBE. A simulated node has one socket: socket, numa, board and caches "
    "mean slot",
    [](S s, G g) { plan::apply_map_by(g.option, g.value(), s.run); }},
-  {Group::placement, "byslot bycore", "", "as --map-by slot", [](S s, G) { s.run.map_by = plan::MapBy::slot; }},
-  {Group::placement, "bynode", "", "as --map-by node", [](S s, G) { s.run.map_by = plan::MapBy::node; }},
   {Group::placement, "rank-by", "POLICY", "slot: number ranks node after node; node: round robin; default: as mapped",
    [](S s, G g) { s.run.rank_by = plan::parse_rank_by(g.option, g.value()); }},
-  {Group::placement, "bind-to", "POLICY", "core, hwthread, l1cache, l2cache: a rank's threads share its own cores "
-   "(default); none, socket, numa, "
-   "l3cache, board: they may use all cores of the node, which has one socket",
-   [](S s, G g) { s.run.bound = plan::parse_bind_to(g.option, g.value()); }},
-  {Group::placement, "bind-to-core", "", "the same as --bind-to core", [](S s, G) { s.run.bound = true; }},
-  {Group::placement, "bind-to-socket", "", "the same as --bind-to socket", [](S s, G) { s.run.bound = false; }},
-  {Group::placement, "bind-to-none", "", "the same as --bind-to none", [](S s, G) { s.run.bound = false; }},
-  {Group::placement, "cpus-per-rank cpus-per-proc", "N", "cores a rank has for itself",
-   [](S s, G g) { s.run.cores_per_rank = count_of(g, "a number of cores"); }},
-  {Group::placement, "oversubscribe", "", "slots are no limit (max_slots and the cores of a node are)",
-   [](S s, G) { s.run.oversubscribe = true; }},
-  {Group::placement, "nooversubscribe", "", "slots are a limit (the default)",
-   [](S s, G) { s.run.oversubscribe = false; }},
-  {Group::placement, "universe", "N", "room for so many ranks at a time, with those that the program starts "
-   "(MPI_Comm_spawn), on as many nodes as so many ranks have; "
-   "MPI_UNIVERSE_SIZE; default: with hosts their slots; else the nodes' cores are the limit",
-   [](S s, G g) { s.run.universe = count_of(g, "a number of ranks"); }},
+  {Group::placement, "pernode", "", "one rank per node", [](S s, G) { s.run.ranks_per_node = 1; }},
+  {Group::placement, "byslot bycore", "", "as --map-by slot", [](S s, G) { s.run.map_by = plan::MapBy::slot; }},
+  {Group::placement, "bynode", "", "as --map-by node", [](S s, G) { s.run.map_by = plan::MapBy::node; }},
   {Group::placement, "display-map", "", "show which rank runs where before the start",
    [](S s, G) { s.run.display_map = true; }},
 
-  {Group::environment, "x", "NAME[=VALUE]", "set a variable for the program's ranks, or hand on Umwelt's own",
-   export_variable},
-  {Group::environment, "mca", "KEY VALUE", "Open MPI parameter of this program (of the first: of all)",
-   [](S s, G g) { add_mca(s.draft.app.mca, g); }},
-  {Group::environment, "gmca", "KEY VALUE", "Open MPI parameter of all programs",
-   [](S s, G g) { add_mca(s.run.global_mca, g); }},
+  {Group::cores, "bind-to", "POLICY", "core, hwthread, l1cache, l2cache: a rank's threads share its own cores "
+   "(default); none, socket, numa, "
+   "l3cache, board: they may use all cores of the node, which has one socket",
+   [](S s, G g) { s.run.bound = plan::parse_bind_to(g.option, g.value()); }},
+  {Group::cores, "bind-to-core", "", "the same as --bind-to core", [](S s, G) { s.run.bound = true; }},
+  {Group::cores, "bind-to-socket", "", "the same as --bind-to socket", [](S s, G) { s.run.bound = false; }},
+  {Group::cores, "bind-to-none", "", "the same as --bind-to none", [](S s, G) { s.run.bound = false; }},
 
   {Group::output, "tag-output", "", "begin each line with [1,RANK]<stdout>: or <stderr>:",
    [](S s, G) { s.run.tag_output = true; }},
@@ -210,56 +243,45 @@ constexpr auto options = std::to_array<Option>({
   {Group::output, "output-filename", "DIR[:nojobid][,nocopy]", "copy ranks' output to DIR/1/rank.N/stdout and stderr; "
    "nojobid leaves out the 1, nocopy prints nothing",
    [](S s, G g) { s.run.output = plan::parse_output_files(g.option, g.value()); }},
-  {Group::output, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
-  {Group::output, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format "
-   "(.pftrace, .perfetto-trace "
-   "or .pb, for ui.perfetto.dev) or CSV (.csv)",
-   [](S s, G g) { s.run.trace = g.value(); }},
-  {Group::output, "trace-format", "FORMAT", "perfetto or csv, whatever the name of the file",
-   [](S s, G g) { s.run.trace_format = plan::parse_trace_format(g.option, g.value()); }},
-  {Group::output, "trace-ranks", "LIST", "only what these ranks begin or are the target of: 0,4-7",
-   [](S s, G g) { s.run.trace_ranks = plan::parse_rank_list(g.option, g.value(), most_ranks); }},
-  {Group::output, "v verbose", "", "tell more; again for still more",
-   [](S s, G) { s.run.verbosity = std::max(s.run.verbosity, 0) + 1; }},
-  {Group::output, "q quiet", "", "no summary, no progress, no notes; errors remain",
-   [](S s, G) { s.run.verbosity = -1; }},
 
-  {Group::simulation, "platform", "SPEC", "simulated machine: a name of `umwelt platforms` with parameters "
-   "(bxi:leaf=24), or a "
-   "SimGrid XML file; default bxi",
-   [](S s, G g) { s.run.platform = g.value(); }},
-  {Group::simulation, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
-  {Group::simulation, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a "
+  {Group::results, "q quiet", "", "no summary, no progress, no notes; errors remain",
+   [](S s, G) { s.run.verbosity = -1; }},
+  {Group::results, "v verbose", "", "tell more; again for still more",
+   [](S s, G) { s.run.verbosity = std::max(s.run.verbosity, 0) + 1; }},
+  {Group::results, "trace-format", "FORMAT", "perfetto or csv, whatever the name of the file",
+   [](S s, G g) { s.run.trace_format = plan::parse_trace_format(g.option, g.value()); }},
+  {Group::results, "trace-ranks", "LIST", "only what these ranks begin or are the target of: 0,4-7",
+   [](S s, G g) { s.run.trace_ranks = plan::parse_rank_list(g.option, g.value(), most_ranks); }},
+  {Group::results, "keep-temps", "", "leave the files of the simulated nodes for inspection",
+   [](S s, G) { s.run.keep_temps = true; }},
+
+  {Group::network, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
+  {Group::network, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a "
    "file of such lines; may come "
    "several times, the last of a key counts",
    [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "")
      : read_assignment(g.option, g.value())); }},
-  {Group::simulation, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node "
+  {Group::network, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node "
    "take (`umwelt models` lists them); as --nic",
    [](S s, G g) { s.run.node.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "")
      : read_assignment(g.option, g.value())); }},
-  {Group::simulation, "shm-size", "SIZE", "bytes that fit into /dev/shm of a node, 64MiB for example; default half of "
+  {Group::network, "shm-size", "SIZE", "bytes that fit into /dev/shm of a node, 64MiB for example; default half of "
    "its memory",
    [](S s, G g) { s.run.shm_size = g.value(); }},
-  {Group::simulation, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every "
-   "burst, in ns or "
-   "with a unit); scale=F (measured times F). All but measured and scale make runs bit-identical",
-   [](S s, G g) { s.run.cpu = plan::parse_cpu(g.option, g.value()); }},
-  {Group::simulation, "cpu-threshold", "DURATION", "shorter bursts of computation are dropped; default 0",
+  {Group::network, "seed", "N", "seed of everything random; default 0",
+   [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0,
+     std::numeric_limits<std::uint64_t>::max()); }},
+
+  {Group::time, "cpu-threshold", "DURATION", "shorter bursts of computation are dropped; default 0",
    [](S s, G g) { s.run.cpu_threshold = read_duration(g.option, g.value()); }},
-  {Group::simulation, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the "
+  {Group::time, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the "
    "NIC wrote to memory, with "
    "--cpu measured or scale; default 100 ns",
    [](S s, G g) { s.run.cpu_first_touch = read_duration(g.option, g.value()); }},
-  {Group::simulation, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much "
+  {Group::time, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much "
    "wall-clock for others to run; "
    "default 10 ms",
    [](S s, G g) { s.run.quantum = read_duration(g.option, g.value()); }},
-  {Group::simulation, "seed", "N", "seed of everything random; default 0",
-   [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0,
-     std::numeric_limits<std::uint64_t>::max()); }},
-  {Group::simulation, "keep-temps", "", "leave the files of the simulated nodes for inspection",
-   [](S s, G) { s.run.keep_temps = true; }},
 
   {Group::machine, "workers cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one; default "
    "auto: 0 if they fit, or as many as -j N says",
@@ -271,13 +293,9 @@ constexpr auto options = std::to_array<Option>({
   {Group::machine, "same-addresses", "", "variables and allocations of a program lie at the same addresses in all of "
    "its ranks, each in a process of its own; also where a wrapper asks for it (setarch -R)",
    [](S s, G) { s.run.same_addresses = true; }},
-  {Group::machine, "j jobs", "N", "ranks in different worker processes compute at the same time, so many at once, "
-   "with the same outcome; 2 and more bring as many worker processes; default: the CPUs that umwelt may use, in the "
-   "worker processes there are",
-   [](S s, G g) {
-     s.run.jobs = count_of(g, "a number of jobs");
-     s.run.workers.parallel = s.run.jobs > 1;
-   }},
+
+  {Group::information, "h help", "", "show this text", [](S s, G) { s.run.help = true; }},
+  {Group::information, "V version", "", "show the version", [](S s, G) { s.run.version = true; }},
 
   {Group::accepted, "allow-run-as-root", "", "no ranks run elsewhere", [](S, G) {}},
   {Group::accepted, "report-bindings", "", "use --display-map", [](S s, G g) { no_effect(s, g, "use --display-map"); }},
@@ -527,42 +545,19 @@ struct Heading {
 };
 
 constexpr auto headings = std::to_array<Heading>({
-    {Group::job, "Job"},
-    {Group::placement, "Placement (without hosts: one rank per node, as many nodes as needed)"},
-    {Group::environment, "Environment of the ranks"},
-    {Group::output, "Output"},
-    {Group::simulation, "Simulation"},
+    {Group::most_used, "Most used"},
+    {Group::programs, "Programs of the job"},
+    {Group::hosts, "Hosts (without: as many nodes as needed, one rank on each)"},
+    {Group::placement, "Which rank runs where"},
+    {Group::cores, "Cores of a rank"},
+    {Group::output, "What the ranks print"},
+    {Group::results, "What Umwelt tells and keeps"},
+    {Group::network, "Simulated network and nodes"},
+    {Group::time, "Simulated time of computation"},
     {Group::machine, "Use of this machine"},
+    {Group::information, "This text"},
     {Group::accepted, "Accepted for mpirun's sake, without effect"},
 });
-
-// `text` in lines of at most `width` characters, continued at column `indent`.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width)
-{
-  std::string result;
-  std::size_t used = 0;
-  for (const std::string_view word : split(text, ' ')) {
-    if (used != 0 && used + 1 + word.size() > width) {
-      result += "\n" + std::string(indent, ' ');
-      used = 0;
-    }
-    if (used != 0) {
-      result += ' ';
-      ++used;
-    }
-    result += word;
-    used += word.size();
-  }
-  return result;
-}
-
-std::string synopsis(const Option& option)
-{
-  std::string text;
-  for (const std::string_view name : split(option.names, ' '))
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", with_dashes(name));
-  return option.values.empty() ? text : fmt::format("{} {}", text, option.values);
-}
 
 } // namespace
 
@@ -571,25 +566,30 @@ plan::RunOptions parse_run(std::span<const std::string> arguments, const Lookup&
   return Parser(arguments, environment).parse();
 }
 
-std::string run_help()
+std::vector<OptionGroup> option_groups()
 {
-  constexpr std::size_t column = 32;
-  constexpr std::size_t width = 86;
-  std::string text =
-      "Usage: umwelt run [options] program [arguments] [: [options] program [arguments]]...\n"
-      "Runs an MPI or Portals program on a simulated machine. Options are those of Open MPI's mpirun and\n"
-      "some of the simulation; -option and --option, '--option value' and '--option=value' are the same.\n";
+  std::vector<OptionGroup> groups;
   for (const Heading& heading : headings) {
-    text += fmt::format("\n{}\n", heading.text);
+    OptionGroup& group = groups.emplace_back();
+    group.title = heading.text;
     for (const Option& option : options) {
       if (option.group != heading.group)
         continue;
-      std::string left = "  " + synopsis(option);
-      left += left.size() < column ? std::string(column - left.size(), ' ') : "\n" + std::string(column, ' ');
-      text += left + wrapped(option.help, column, width) + "\n";
+      OptionEntry& entry = group.options.emplace_back();
+      for (const std::string_view name : split(option.names, ' '))
+        entry.names.push_back(with_dashes(name));
+      entry.values = split(option.values, ' ');
+      entry.help = option.help;
     }
   }
-  return text + "\n" + exit_code_help;
+  return groups;
+}
+
+bool is_run_option(std::string_view word)
+{
+  const std::string_view name = word.substr(0, word.find('='));
+  const std::size_t dashes = name.starts_with("--") ? 2 : 1;
+  return name.starts_with('-') && find_option(name.substr(dashes)) != nullptr;
 }
 
 } // namespace umwelt::cli

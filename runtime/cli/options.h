@@ -15,6 +15,8 @@
 
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "runtime/base/environment.h"
 #include "runtime/base/usage_error.h"
@@ -26,7 +28,22 @@ namespace umwelt::cli
 // Parses what follows `umwelt run`. Throws UsageError. plan::Host files are read here.
 plan::RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment = process_environment);
 
-// Text of `umwelt run --help`.
-std::string run_help();
+// An option as it is shown: in the help, in the manual page, in completions.
+struct OptionEntry {
+  std::vector<std::string> names;       // with their dashes, the one for messages first
+  std::vector<std::string_view> values; // placeholders; none: a flag
+  std::string_view help;
+};
+
+struct OptionGroup {
+  std::string_view title;
+  std::vector<OptionEntry> options;
+};
+
+// All options of `umwelt run`, each in one group, what people need first in the first.
+std::vector<OptionGroup> option_groups();
+
+// Whether `word` is an option of `umwelt run`, with one dash or two, with or without "=VALUE".
+bool is_run_option(std::string_view word);
 
 } // namespace umwelt::cli

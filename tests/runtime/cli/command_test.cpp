@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/base/version.h"
+#include "runtime/cli/help.h"
 #include "support.h"
 
 namespace umwelt::cli
@@ -54,7 +56,65 @@ TEST(Command, RunHasItsOwnHelp)
 {
   const Command parsed = command({"run", "--help"});
   EXPECT_EQ(parsed.kind, Command::Kind::text);
-  EXPECT_EQ(parsed.text, run_help());
+  EXPECT_EQ(parsed.text, run_help(option_groups()));
+}
+
+TEST(Command, HelpComesBeforeOrBehindACommand)
+{
+  EXPECT_EQ(command({"help", "run"}).text, command({"run", "--help"}).text);
+  EXPECT_EQ(command({"--help", "run"}).text, command({"run", "--help"}).text);
+  EXPECT_EQ(command({"help", "mpirun"}).text, command({"run", "--help"}).text);
+  EXPECT_EQ(command({"help", "doctor"}).text, command({"doctor", "--help"}).text);
+  EXPECT_EQ(command({"help"}).text, command({"--help"}).text);
+  EXPECT_EQ(command({"help", "--help"}).text, command({"--help"}).text);
+}
+
+TEST(Command, HelpOfCalibrateIsThatProgramsOwn)
+{
+  for (const char* word : {"help", "--help"}) {
+    const Command parsed = command({word, "calibrate"});
+    EXPECT_EQ(parsed.kind, Command::Kind::calibrate);
+    EXPECT_THAT(parsed.arguments, testing::ElementsAre("--help"));
+  }
+}
+
+TEST(Command, HelpOfAnUnknownOneIsAnError)
+{
+  EXPECT_THAT(command_error({"help", "docter"}), StartsWith("unknown command 'docter'"));
+  EXPECT_THAT(command_error({"help", "run", "models"}), StartsWith("umwelt help: expected one command"));
+}
+
+TEST(Command, CompletionKnowsBash)
+{
+  EXPECT_THAT(command({"completion", "bash"}).text, HasSubstr("complete -F _umwelt umwelt"));
+  EXPECT_THAT(command_error({"completion"}), HasSubstr("expected bash, the only shell it knows, got nothing"));
+  EXPECT_THAT(command_error({"completion", "zsh"}), HasSubstr("got 'zsh'"));
+}
+
+TEST(Command, AProgramNeedsRun)
+{
+  EXPECT_THAT(command_error({"./hello", "-x", "1"}),
+              testing::AllOf(StartsWith("'./hello': expected a command (run, "),
+                             HasSubstr("), got a program\n  Programs are started with: umwelt run ./hello -x 1")));
+}
+
+TEST(Command, AProgramIsAFileOrInPath)
+{
+  const test::TemporaryDirectory directory;
+  const std::string program = directory.write("bin/prog", "");
+  const std::string script = directory.write("prog.py", "");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  EXPECT_THAT(command_error({program}), HasSubstr("umwelt run " + program));
+  EXPECT_THAT(command_error({script}), HasSubstr("umwelt run python3 " + script));
+  const auto in_path = test::environment({{"PATH", directory.path() / "bin"}});
+  EXPECT_THAT(test::error_of([&] { parse_command(std::vector<std::string>{"prog"}, in_path); }),
+              HasSubstr("umwelt run prog"));
+}
+
+TEST(Command, AnOptionOfRunNeedsRun)
+{
+  EXPECT_EQ(command_error({"-np", "2", "./hello"}), "'-np': expected a command first, got an option of one\n"
+                                                    "  Programs are started with: umwelt run -np 2 ./hello");
 }
 
 TEST(Command, OthersAreRecognised)
@@ -82,7 +142,7 @@ TEST(Command, HelpListsTheCommands)
 {
   const Command parsed = command({"--help"});
   EXPECT_EQ(parsed.kind, Command::Kind::text);
-  for (const char* name : {"run", "platforms", "models", "calibrate", "doctor", "coverage"})
+  for (const char* name : {"run", "platforms", "models", "calibrate", "doctor", "coverage", "help", "completion"})
     EXPECT_THAT(parsed.text, HasSubstr(name));
 }
 
@@ -95,7 +155,7 @@ TEST(Command, HelpOfACommandIsItsOwn)
 
 TEST(Command, VersionIsTheSameEverywhere)
 {
-  EXPECT_THAT(command({"--version"}).text, StartsWith("umwelt "));
+  EXPECT_EQ(command({"--version"}).text, "umwelt " + std::string(version()) + "\n");
   EXPECT_EQ(command({"run", "--version"}).text, command({"-V"}).text);
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <set>
 
 #include "support.h"
 
@@ -351,22 +352,40 @@ TEST(Help, OfTheProgramIsTheProgramsOwn)
   EXPECT_FALSE(parse({"app", "--help"}).help);
 }
 
-TEST(Help, ListsOptionsInGroupsAndTheExitCodes)
+TEST(OptionGroups, HaveEveryOptionOnce)
 {
-  const std::string help = run_help();
-  for (const char* text :
-       {"\nJob\n", "-np, -n, -c N", "--map-by POLICY", "--cpu-threshold DURATION", "Use of this machine",
-        "-j, --jobs N", "Exit code", "Accepted for mpirun's sake, without effect"})
-    EXPECT_THAT(help, HasSubstr(text));
+  std::set<std::string> seen;
+  for (const OptionGroup& group : option_groups()) {
+    for (const OptionEntry& option : group.options) {
+      EXPECT_FALSE(option.help.empty()) << option.names.front();
+      for (const std::string& name : option.names)
+        EXPECT_TRUE(seen.insert(name).second) << name;
+    }
+  }
 }
 
-TEST(Help, FitsATerminal)
+TEST(OptionGroups, BeginWithTheTenMostUsed)
 {
-  std::size_t longest = 0;
-  std::istringstream lines(run_help());
-  for (std::string line; std::getline(lines, line);)
-    longest = std::max(longest, line.size());
-  EXPECT_LE(longest, 118u);
+  const OptionGroup first = option_groups().front();
+  EXPECT_EQ(first.title, "Most used");
+  EXPECT_EQ(first.options.size(), 10u);
+  EXPECT_EQ(first.options.front().names.front(), "-np");
+}
+
+TEST(OptionGroups, AreShort)
+{
+  for (const OptionGroup& group : option_groups()) {
+    EXPECT_GE(group.options.size(), 1u) << group.title;
+    EXPECT_LE(group.options.size(), 10u) << group.title;
+  }
+}
+
+TEST(RunOption, IsKnownHoweverItIsWritten)
+{
+  for (const char* word : {"-np", "--np", "--report=a", "-report"})
+    EXPECT_TRUE(is_run_option(word)) << word;
+  for (const char* word : {"np", "", "-", "--", "--nonsense"})
+    EXPECT_FALSE(is_run_option(word)) << word;
 }
 
 } // namespace
