@@ -25,6 +25,7 @@
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/restart.h"
+#include "runtime/launch/tracers.h"
 #include "runtime/launch/wrapper_kinds.h"
 #include "runtime/launch/wrappers.h"
 #include "runtime/observe/format.h"
@@ -162,6 +163,7 @@ plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t inde
   plan::ProgramPlan plan;
   plan.directory = working_directory(program);
   plan.environment = base_environment(program, installation);
+  refuse_tracer(program.argv, plan.environment, plan.directory);
   plan.program = loader::find_program(program.argv, plan.environment, plan.directory, installation.programs);
   plan.same_addresses = options.same_addresses;
   add_mpi_settings(plan, options, index, installation, notes);

@@ -29,6 +29,7 @@ extern "C" {
 #include "runtime/base/exit_codes.h"
 #include "runtime/job/environment.h"
 #include "runtime/launch/descriptor.h"
+#include "runtime/launch/tracers.h"
 #include "runtime/launch/wrapper_keeper.h"
 #include "runtime/launch/wrapper_kinds.h"
 #include "runtime/launch/wrapper_questions.h"
@@ -214,6 +215,8 @@ private:
   bool is_the_program(const Question& question, const WrapperStart& wrapper, const Rank& rank)
   {
     const bool in_its_place = question.asker == rank.pid || is_tool(wrapper.program);
+    if (in_its_place)
+      refuse_tracer(question.argv, question.environment, question.directory);
     const ExecutionKind& kind = judge_(question);
     if (kind.refused && in_its_place)
       throw loader::Refusal(loader::Refusal::Kind::not_runnable, fmt::format("rank {}: {}", wrapper.rank, kind.why));

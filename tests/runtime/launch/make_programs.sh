@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$1"
 cc=$2
-rm -f static no-pie arm needs-absent set-uid text plain.txt script.sh orphan.sh child.sh exec.sh bad-hosts libabsent.so liboshmem.so.40 oshmem needs-symbol libsymbol.so nested good made
+rm -f static no-pie arm needs-absent set-uid text plain.txt script.sh orphan.sh child.sh exec.sh bad-hosts app.py executable.py libabsent.so liboshmem.so.40 oshmem needs-symbol libsymbol.so nested good made
 echo 'int main(void) { return 0; }' >good.c
 "$cc" -o good good.c
 "$cc" -static -o static good.c
@@ -33,5 +33,8 @@ printf '#!/bin/sh\n/usr/bin/env true && echo "child done"\n' >child.sh
 printf '#!/bin/sh\nexec %s/good\n' "$PWD" >exec.sh
 printf '#!/no/such/interpreter\n' >orphan.sh
 chmod +x script.sh orphan.sh child.sh exec.sh
+echo 'print(1)' >app.py
+cp app.py executable.py
+chmod +x executable.py
 printf 'bxi0 slots=1\nbxi1 slots=many\n' >bad-hosts
 touch made

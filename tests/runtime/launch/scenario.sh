@@ -19,4 +19,11 @@ trace-deadlock) # one that ends badly leaves a whole one
   "$umwelt" run --trace "$directory/trace.pftrace" -np 2 "$program" deadlock
   [ $? = 122 ] && [ "$(ls "$directory")" = trace.pftrace ] && grep -aq waiting "$directory/trace.pftrace"
   ;;
+watched-in-a-script) # a debugger that a script waits for watches what stands in for the rank
+  if ! gdb -q -batch -ex run --args true 2>&1 | grep -q "exited normally"; then
+    echo "2 ranks: not completed, since there is no gdb, or it may not trace" >&2
+    exit 0
+  fi
+  "$umwelt" run -np 2 sh -c "gdb -q -batch -ex run $program; true"
+  ;;
 esac
