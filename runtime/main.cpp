@@ -37,8 +37,10 @@ using namespace umwelt;
 int doctor(bool json)
 {
   const char* temporary = std::getenv("TMPDIR");
-  const auto findings = cli::examine_machine(
-      {launch::find_installation().components, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp"});
+  const launch::Installation installation = launch::find_installation();
+  const auto findings =
+      cli::examine_machine({installation.components, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
+                            installation.needed(), installation.calibrate});
   fmt::print("{}", json ? cli::doctor_json(findings) : cli::doctor_text(findings));
   return cli::doctor_exit_code(findings);
 }
@@ -46,7 +48,7 @@ int doctor(bool json)
 // Another program: it is linked to GSL, whose licence is not ours.
 int calibrate(std::vector<std::string> arguments)
 {
-  std::string program = launch::find_installation().libraries / "umwelt-calibrate";
+  std::string program = launch::find_installation().calibrate;
   std::vector<char*> argv{program.data()};
   for (std::string& argument : arguments)
     argv.push_back(argument.data());

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "runtime/base/exit_codes.h"
+#include "runtime/base/version.h"
 
 namespace umwelt::cli
 {
@@ -69,7 +70,8 @@ std::string_view word_for(Health health)
 
 std::vector<Finding> examine_machine(const DoctorRequest& request)
 {
-  return {
+  const Finding open_mpi = check_open_mpi();
+  std::vector<Finding> findings{
       check_fsgsbase(),
       check_syscall_dispatch(),
       check_memory_of_children(),
@@ -85,9 +87,13 @@ std::vector<Finding> examine_machine(const DoctorRequest& request)
       check_directory(request.temporary),
       check_confinement(contents_of("/proc/self/status"), contents_of("/proc/sys/kernel/yama/ptrace_scope")),
       check_simgrid(),
-      check_open_mpi(),
-      check_components(request.components),
+      open_mpi,
+      check_components(request.components, open_mpi.health == Health::ok),
   };
+  for (const std::filesystem::path& library : request.libraries)
+    findings.push_back(check_library(library, version()));
+  findings.push_back(check_calibrate(request.calibrate));
+  return findings;
 }
 
 std::string doctor_text(std::span<const Finding> findings)

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace umwelt::cli
@@ -22,8 +23,10 @@ struct Finding {
 };
 
 struct DoctorRequest {
-  std::filesystem::path components; // directory of Umwelt's mca_*_portals4.so
-  std::filesystem::path temporary;  // where files of a run go: $TMPDIR or /tmp
+  std::filesystem::path components;             // directory of Umwelt's mca_*_portals4.so
+  std::filesystem::path temporary;              // where files of a run go: $TMPDIR or /tmp
+  std::vector<std::filesystem::path> libraries; // of Umwelt itself, which every run needs
+  std::filesystem::path calibrate;              // the program behind `umwelt calibrate`
 };
 
 std::vector<Finding> examine_machine(const DoctorRequest& request);
@@ -53,7 +56,11 @@ Finding check_memory(std::uint64_t available_bytes);
 Finding check_directory(const std::filesystem::path& directory);
 Finding check_confinement(const std::string& process_status, const std::string& ptrace_scope);
 Finding check_open_mpi();
-Finding check_components(const std::filesystem::path& directory);
+// `open_mpi`: the one that they are built for is here.
+Finding check_components(const std::filesystem::path& directory, bool open_mpi);
+// `version`: of this command, which the library is to have, too.
+Finding check_library(const std::filesystem::path& file, std::string_view version);
+Finding check_calibrate(const std::filesystem::path& program);
 Finding check_simgrid();
 
 } // namespace umwelt::cli

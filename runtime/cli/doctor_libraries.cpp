@@ -20,8 +20,8 @@ namespace umwelt::cli
 namespace
 {
 
-constexpr std::array<const char*, 4> components{"mca_btl_portals4.so", "mca_mtl_portals4.so", "mca_osc_portals4.so",
-                                                "mca_coll_portals4.so"};
+constexpr auto components = std::to_array<const char*>(
+    {"mca_btl_portals4.so", "mca_mtl_portals4.so", "mca_osc_portals4.so", "mca_osc_pt2pt.so", "mca_coll_portals4.so"});
 
 // Text that `work` returns in a child process; what a crash of the child leaves is empty.
 std::string ask_child(const std::function<std::string()>& work)
@@ -107,22 +107,24 @@ Finding check_open_mpi()
   return finding;
 }
 
-Finding check_components(const std::filesystem::path& directory)
+Finding check_components(const std::filesystem::path& directory, bool open_mpi)
 {
   Finding finding{"Portals components", Health::ok, directory.string(), ""};
+  const Health trouble = open_mpi ? Health::fail : Health::warn; // nobody needs them without it
   constexpr const char* rebuild = "Build and install Umwelt with libopenmpi-dev and Open MPI's source package at hand.";
   for (const char* component : components) {
-    std::error_code error;
-    if (!std::filesystem::exists(directory / component, error)) {
-      finding.health = Health::warn;
-      finding.detail = fmt::format("{} is missing", (directory / component).string());
+    const std::filesystem::path file = directory / component;
+    if (access(file.c_str(), R_OK) != 0) {
+      finding.health = trouble;
+      finding.detail = errno == ENOENT ? fmt::format("{} is missing", file.string())
+                                       : fmt::format("{}: {}", file.string(), std::strerror(errno));
       finding.advice = fmt::format("{} Without them MPI programs have no network.", rebuild);
       return finding;
     }
   }
   const std::string answer = ask_child([&] { return load_components(directory); });
   if (answer != "loaded") {
-    finding.health = Health::warn;
+    finding.health = trouble;
     finding.detail =
         answer.empty() ? fmt::format("{}: a component crashed while it was loaded", directory.string()) : answer;
     finding.advice = fmt::format("{} They must match the Open MPI installed here.", rebuild);

@@ -8,8 +8,17 @@ Installation find_installation()
 {
   const std::filesystem::path programs = std::filesystem::canonical("/proc/self/exe").parent_path();
   const std::filesystem::path libraries = programs.parent_path() / UMWELT_LIBDIR / "umwelt";
-  return {programs, libraries / "libumwelt-preload.so", libraries / "libumwelt-wrapper.so", libraries,
-          libraries / "openmpi"};
+  return {programs,
+          libraries / "libumwelt-preload.so",
+          libraries / "libumwelt-wrapper.so",
+          libraries,
+          libraries / "openmpi",
+          libraries / "umwelt-calibrate"};
+}
+
+std::vector<std::filesystem::path> Installation::needed() const
+{
+  return {shim, wrapper, libraries / "libportals.so.4"};
 }
 
 } // namespace umwelt::launch

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace umwelt::launch
 {
@@ -14,6 +15,10 @@ struct Installation {
   std::filesystem::path wrapper;    // libumwelt-wrapper.so
   std::filesystem::path libraries;  // directory of libportals.so.4
   std::filesystem::path components; // directory of mca_*_portals4.so
+  std::filesystem::path calibrate;  // the program behind `umwelt calibrate`
+
+  // The files that every run needs.
+  [[nodiscard]] std::vector<std::filesystem::path> needed() const;
 };
 
 Installation find_installation();

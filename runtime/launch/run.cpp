@@ -2,9 +2,11 @@
 #include "runtime/launch/run.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <stdexcept>
@@ -460,9 +462,11 @@ Wrappers run_wrappers_of(const plan::RunOptions& options, std::span<const plan::
 int prepare(const plan::RunOptions& options, const std::vector<std::string>& arguments)
 {
   const Installation installation = find_installation();
-  if (!fs::exists(installation.shim))
-    throw std::runtime_error(fmt::format("{}: not found. Next step: install Umwelt again, or build the whole project",
-                                         installation.shim.string()));
+  for (const fs::path& file : installation.needed())
+    if (access(file.c_str(), R_OK) != 0)
+      throw std::runtime_error(fmt::format("{}: expected a part of Umwelt, got: {}. Next step: install Umwelt again, "
+                                           "or build the whole project; `umwelt doctor` says what else is missing",
+                                           file.string(), std::strerror(errno)));
   for (const auto& [option, path] : {std::pair("--report", &options.report), {"--trace", &options.trace}})
     if (!path->empty())
       observe::ResultFile::check(option, *path); // before wrappers run

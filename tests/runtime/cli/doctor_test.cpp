@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "preload/abi/version_mark.h"
 #include "runtime/base/exit_codes.h"
 #include "support.h"
 
@@ -122,26 +123,58 @@ TEST(Doctor, ASeccompFilterIsMentioned)
 TEST(Doctor, MissingComponentsAreNamed)
 {
   const test::TemporaryDirectory directory;
-  const Finding finding = check_components(directory.path());
-  EXPECT_EQ(finding.health, Health::warn);
+  const Finding finding = check_components(directory.path(), true);
+  EXPECT_EQ(finding.health, Health::fail);
   EXPECT_THAT(finding.detail, HasSubstr("mca_btl_portals4.so is missing"));
+}
+
+TEST(Doctor, ComponentsAreOnlyForOpenMpi)
+{
+  const test::TemporaryDirectory directory;
+  EXPECT_EQ(check_components(directory.path(), false).health, Health::warn);
 }
 
 TEST(Doctor, ComponentsThatCannotBeLoadedAreReported)
 {
   const test::TemporaryDirectory directory;
-  for (const char* name : {"btl", "mtl", "osc", "coll"})
-    directory.write(std::string("mca_") + name + "_portals4.so", "not a library");
-  const Finding finding = check_components(directory.path());
-  EXPECT_EQ(finding.health, Health::warn);
-  EXPECT_FALSE(finding.advice.empty());
+  for (const char* name : {"btl_portals4", "mtl_portals4", "osc_portals4", "osc_pt2pt", "coll_portals4"})
+    directory.write(std::string("mca_") + name + ".so", "not a library");
+  const Finding finding = check_components(directory.path(), true);
+  EXPECT_EQ(finding.health, Health::fail);
+  EXPECT_THAT(finding.advice, HasSubstr("They must match"));
+}
+
+TEST(Doctor, ALibraryOfThisBuildIsWell)
+{
+  const test::TemporaryDirectory directory;
+  const std::string text = std::string("\x7f") + "ELF" + UMW_VERSION_MARK "1.2 (git abc)" + '\0' + "more";
+  const Finding finding = check_library(directory.write("libumwelt.so", text), "1.2 (git abc)");
+  EXPECT_EQ(finding.health, Health::ok) << finding.detail;
+  EXPECT_EQ(finding.subject, "libumwelt.so");
+}
+
+TEST(Doctor, ALibraryOfAnotherBuildFails)
+{
+  const test::TemporaryDirectory directory;
+  const Finding finding = check_library(directory.write("libumwelt.so", UMW_VERSION_MARK "1.1"), "1.2");
+  EXPECT_EQ(finding.health, Health::fail);
+  EXPECT_THAT(finding.detail, HasSubstr("version 1.1, but this is umwelt 1.2"));
+  EXPECT_THAT(finding.advice, HasSubstr("Install Umwelt again"));
+}
+
+TEST(Doctor, ALibraryThatIsMissingOrAnotherOneFails)
+{
+  const test::TemporaryDirectory directory;
+  EXPECT_THAT(check_library(directory.path() / "gone.so", "1").detail, HasSubstr("No such file or directory"));
+  EXPECT_EQ(check_library(directory.write("empty.so", ""), "1").health, Health::fail);
+  EXPECT_EQ(check_calibrate(directory.path() / "gone").health, Health::warn);
 }
 
 TEST(Doctor, ExaminesThisMachine)
 {
   const test::TemporaryDirectory directory;
-  const auto findings = examine_machine({directory.path(), directory.path()});
-  EXPECT_EQ(findings.size(), 17u);
+  const auto findings = examine_machine({directory.path(), directory.path(), {directory.path() / "gone"}, "/bin/sh"});
+  EXPECT_EQ(findings.size(), 19u);
   for (const Finding& finding : findings) {
     EXPECT_FALSE(finding.detail.empty()) << finding.subject;
     EXPECT_EQ(finding.advice.empty(), finding.health == Health::ok) << finding.subject;
