@@ -2,8 +2,9 @@
 // An OS thread for what the kernel knows of a rank's main thread. ld.so registers its thread control block with the
 // kernel (set_tid_address, robust list, rseq): were it the runtime's thread, the rank's registrations would take the
 // place of the runtime's. So ld.so runs on a thread of its own until the first initialiser of the shim hands over
-// (preload/process/start.c): that thread sleeps for ever then, and the rank goes on from the same place in the
-// runtime's thread. The kernel's id of the sleeping thread remains the rank's main thread's: owner of its mutexes.
+// (preload/process/start.c): that thread is a donor then: it supplies the thread control block and sleeps, and the rank
+// goes on from the same place in the runtime's thread. The kernel's id of the sleeping thread remains the rank's main
+// thread's: owner of its mutexes.
 #pragma once
 
 #include <cstdint>

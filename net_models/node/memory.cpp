@@ -26,6 +26,10 @@ NodeParameters read_node_parameters(const Parameters& parameters)
     refuse("copy_bandwidth", "more than 0", "0");
   if (values.socket_bandwidth <= 0)
     refuse("socket_bandwidth", "more than 0", "0");
+  if (values.pmi_request == 0) // who asks for a key until it is there must let time pass
+    refuse("pmi_request", "more than 0", "0");
+  if (values.clock_read == 0) // who waits for the clock to move must see it move
+    refuse("clock_read", "more than 0", "0");
   if (values.shm > values.memory)
     refuse("shm", "at most the node's memory", size_text(values.shm));
   return values;

@@ -18,6 +18,10 @@ struct NodeParameters {
   double copy_bandwidth = 12e9;
   double socket_bandwidth = 80e9;
   sim::SimTime system_copy = 400 * sim::nanosecond;
+  sim::SimTime clock_read = 25 * sim::nanosecond;
+  sim::SimTime unreachable = 3 * sim::second;
+  sim::SimTime daemon_hop = 500 * sim::microsecond;
+  sim::SimTime pmi_request = 20 * sim::microsecond;
 
   template <class Visitor> void visit(Visitor& v)
   {
@@ -29,6 +33,11 @@ struct NodeParameters {
     v.bandwidth("copy_bandwidth", copy_bandwidth, "bytes copied by a core that has its socket for itself");
     v.bandwidth("socket_bandwidth", socket_bandwidth, "bytes copied by all cores of a socket together");
     v.time("system_copy", system_copy, "what a system call that copies (process_vm_readv) takes without its bytes");
+    v.time("clock_read", clock_read, "a read of the clock, where bursts are not measured (--cpu none or fixed)");
+    v.time("unreachable", unreachable, "until an address of the network at which there is nobody is EHOSTUNREACH");
+    v.time("daemon_hop", daemon_hop,
+           "one hop of the launcher's tree of daemons, in fences and when ranks start others");
+    v.time("pmi_request", pmi_request, "a request to the launcher's daemon of the node, and its answer");
   }
 };
 

@@ -99,7 +99,7 @@ static void take_over(char* pattern, const char* made)
       take_over(strrchr(pattern, '/') ? strrchr(pattern, '/') : pattern, path);                                        \
     return fd;                                                                                                         \
   }
-#define UMW_PATH_FOLDER(result, name, version, level, note, ...)                                                       \
+#define UMW_PATH_DIRECTORY(result, name, version, level, note, ...)                                                    \
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
   {                                                                                                                    \
     struct umw_path room;                                                                                              \

@@ -4,10 +4,10 @@
  *
  * The rank's own ld.so has mapped and relocated everything, in a thread of its own (loader/parked_thread.h). The shim
  * is linked with -z initfirst: its constructors run before every other one. The first of them finds the gate and hands
- * over: it returns in the thread that carries the rank, and the other one sleeps for ever. It then registers the very
- * first exit handler. As handlers run last to first, everything that ends the program through the C library, exit()
- * inside err() or the return of main, ends in that handler, and from there in the runtime; exit() itself needs no
- * wrapper.
+ * over: it returns in the thread that carries the rank, and the other one, a donor of its thread control block, sleeps
+ * from then on. It then registers the very first exit handler. As handlers run last to first, everything that ends the
+ * program through the C library, exit() inside err() or the return of main, ends in that handler, and from there in the
+ * runtime; exit() itself needs no wrapper.
  */
 #include "preload/shim.h"
 

@@ -12,14 +12,9 @@
 namespace umwelt::bootstrap
 {
 
-// One hop of the daemons' tree, up or down: a small TCP message over the management Ethernet (25 us) and two daemons
-// that must be woken, read it, work on it in their event loop and write the next (an estimate: fences of launchers take
-// a few milliseconds). Not shorter than this: in MPI_Finalize Open MPI looks at its network once every 100 us while it
-// waits for a fence, takes one event each time, and has to be through with all of them when the fence is over.
-inline constexpr sim::SimTime hop = 500 * sim::microsecond;
-
-// Time from the arrival of the last of `nodes` nodes' ranks until they go on: up and down a binary tree.
-constexpr sim::SimTime fence_time(std::uint64_t nodes)
+// Time from the arrival of the last of `nodes` nodes' ranks until they go on: up and down a binary tree. `hop`: one of
+// the tree, up or down (net::NodeParameters::daemon_hop).
+constexpr sim::SimTime fence_time(std::uint64_t nodes, sim::SimTime hop)
 {
   const auto depth = static_cast<sim::SimTime>(std::bit_width(nodes > 0 ? nodes - 1 : 0));
   return 2 * hop * (depth + 1);
@@ -28,9 +23,9 @@ constexpr sim::SimTime fence_time(std::uint64_t nodes)
 // Time from PMIx_Spawn until the programs of a job that is started on so many nodes begin: word goes down the tree of
 // daemons, and word that they have started comes back. What a fork and an exec on a node take (about a millisecond) is
 // among it.
-constexpr sim::SimTime spawn_time(std::uint64_t nodes)
+constexpr sim::SimTime spawn_time(std::uint64_t nodes, sim::SimTime hop)
 {
-  return fence_time(nodes) + 2 * hop;
+  return fence_time(nodes, hop) + 2 * hop;
 }
 
 } // namespace umwelt::bootstrap

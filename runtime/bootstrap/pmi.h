@@ -29,10 +29,6 @@ inline constexpr std::size_t longest_line = 4096;
 // Of one client; more of them say nothing new.
 inline constexpr int most_complaints = 10;
 
-// One request and its answer: two messages over a socket of the node and a daemon that must be woken (an estimate).
-// Never 0: a rank that asks for a key until it is there must let time pass.
-inline constexpr sim::SimTime request_time = 20 * sim::microsecond;
-
 // Every key-value space of PMI begins with this, no other space does (spaces.h).
 inline constexpr std::string_view kvs_prefix = "kvs_";
 

@@ -26,7 +26,7 @@ inline void call_all(const job::Rank& rank)
 // A client of PMI asks its launcher and gets an answer.
 inline void pass_request(const job::Rank& rank)
 {
-  rank.job.scheduler().sleep(bootstrap::request_time);
+  rank.job.scheduler().sleep(rank.job.node_parameters().pmi_request);
 }
 
 // Null: -ENOENT.

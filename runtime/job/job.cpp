@@ -34,7 +34,7 @@ Parameters nic_parameters(const plan::RunOptions& options)
   return parameters;
 }
 
-net::NodeParameters node_parameters(const plan::RunOptions& options)
+net::NodeParameters read_node_parameters(const plan::RunOptions& options)
 {
   Parameters parameters;
   for (const auto& [key, value] : options.node) {
@@ -56,12 +56,14 @@ std::string kvs_of(const std::string& job)
 }
 
 Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory& directory)
-    : plan_(plan), server_(server), directory_(directory), cores_(scheduler_, plan_.platform->node_count()),
-      cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch),
+    : plan_(plan), server_(server), directory_(directory), node_parameters_(read_node_parameters(plan_.options)),
+      cores_(scheduler_, plan_.platform->node_count()),
+      cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch, node_parameters_.clock_read),
       own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
-      sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
-      shared_memory_(*this, node_parameters(plan_.options)), progress_(stderr), output_(progress_, !cpu_.measured()),
+      sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count()),
+               node_parameters_.unreachable),
+      shared_memory_(*this, node_parameters_), progress_(stderr), output_(progress_, !cpu_.measured()),
       counter_(ranks_), files_(*plan_.platform, plan_.placement.hostnames, directory.path()),
       keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), room_(plan_.options, plan_.placement)
 {

@@ -93,6 +93,7 @@ public:
   [[nodiscard]] Polling& polling() { return polling_; }
   [[nodiscard]] sockets::Stack& sockets() { return sockets_; }
   [[nodiscard]] procfs::NodeFiles& files() { return files_; }
+  [[nodiscard]] const net::NodeParameters& node_parameters() const { return node_parameters_; }
   [[nodiscard]] SharedMemory& shared_memory() { return shared_memory_; }
   [[nodiscard]] SysvHost& sysv() { return sysv_; }
   [[nodiscard]] SharedObjects& shared_objects() { return shared_objects_; }
@@ -220,6 +221,7 @@ private:
   const plan::Plan& plan_;
   const Server server_;
   loader::PrivateDirectory& directory_;
+  const net::NodeParameters node_parameters_;
   sim::Timeline timeline_;
   engine::Scheduler scheduler_{timeline_};
   Cores cores_;

@@ -56,7 +56,7 @@ std::shared_ptr<bootstrap::Meeting> Job::arrive(Rank& rank, const std::vector<st
   std::set<std::uint32_t> nodes;
   for (const std::size_t member : members)
     nodes.insert(ranks_[member]->node);
-  timeline_.schedule_in(*event, bootstrap::fence_time(nodes.size()));
+  timeline_.schedule_in(*event, bootstrap::fence_time(nodes.size(), node_parameters_.daemon_hop));
   return meeting;
 }
 

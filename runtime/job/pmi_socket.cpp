@@ -94,7 +94,7 @@ void PmiSocket::serve()
     if (reply.broken)
       close();
     if (reply.request)
-      rank_.job.scheduler().sleep(bootstrap::request_time);
+      rank_.job.scheduler().sleep(rank_.job.node_parameters().pmi_request);
     unsent_ += reply.answer;
     send();
     if (reply.barrier)

@@ -21,8 +21,6 @@ namespace
 {
 // A burst of this length between two polls is work of the program, not the library's way of looking.
 constexpr SimTime work = 5 * sim::microsecond;
-// A line written by one core is read by another: 60 to 110 ns within a socket of an EPYC 7763 (core-to-core latency).
-constexpr SimTime coherence = 80 * sim::nanosecond;
 constexpr SimTime longest_debt = 5 * sim::microsecond;
 constexpr SignalSet ignored_by_default = set_of(SIGCHLD) | set_of(SIGURG) | set_of(SIGWINCH) | set_of(SIGCONT);
 } // namespace
@@ -159,7 +157,7 @@ void Rank::notify_parked(const Thread& but)
   sim::Timeline& timeline = job.scheduler().timeline();
   for (Thread* thread : awake)
     if (thread->poll.parked && thread != &but && !thread->look_again.pending())
-      timeline.schedule_in(thread->look_again, coherence);
+      timeline.schedule_in(thread->look_again, job.node_parameters().line);
 }
 
 void Rank::memory_changed()

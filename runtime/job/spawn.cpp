@@ -195,7 +195,7 @@ int Job::spawn(Rank& parent, std::string_view text, std::string& name)
   for (const plan::RankPlace& place : launch.places)
     nodes.insert(place.node);
   launch.name = fmt::format("{}.{}", job_name, ++spawned_jobs_ + 1);
-  timeline_.schedule_in(launch, bootstrap::spawn_time(nodes.size()));
+  timeline_.schedule_in(launch, bootstrap::spawn_time(nodes.size(), node_parameters_.daemon_hop));
   while (!launch.done) {
     parent.wait(sim::never);
     parent.act_on_signals();

@@ -9,9 +9,6 @@ namespace umwelt::rank_host
 namespace
 {
 
-// A read of the clock costs about this on current machines (vDSO). Charged when bursts are not measured: a program that
-// waits for the clock to move on must see it move.
-constexpr sim::SimTime clock_read_cost = 25 * sim::nanosecond;
 // Unmeasured time a rank may run ahead of the others before it settles.
 constexpr sim::SimTime longest_debt = 10 * sim::microsecond;
 // Simulated time 0 on the wall clock where a run must be reproducible: 2026-01-01 00:00:00 UTC.
@@ -21,8 +18,8 @@ constexpr std::int64_t uptime_origin_ns = 86'400LL * 1'000'000'000LL;
 
 } // namespace
 
-Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch)
-    : policy_(policy), threshold_(threshold), first_touch_(first_touch)
+Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read)
+    : policy_(policy), threshold_(threshold), first_touch_(first_touch), clock_read_(clock_read)
 {
   using Kind = engine::CpuPolicy::Kind;
   if (policy.kind == Kind::measured || policy.kind == Kind::scaled)
@@ -52,7 +49,7 @@ void Cpu::set_up(umw_clock& clock) const
     clock.settle_ticks = meter_->correction_ticks();
   } else {
     clock.ps_per_tick = 0;
-    clock.read_cost_ps = clock_read_cost;
+    clock.read_cost_ps = clock_read_;
     clock.settle_ticks = static_cast<std::uint64_t>(longest_debt);
   }
 }

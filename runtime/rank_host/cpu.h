@@ -15,7 +15,9 @@ namespace umwelt::rank_host
 class Cpu
 {
 public:
-  Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch);
+  // `clock_read`: what a read of the clock takes where bursts are not measured, since a program that waits for the
+  // clock to move must see it move.
+  Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read);
 
   // CPU time of a burst of the calling thread that began at `begin` ticks and ends now; 0 if bursts are not measured.
   sim::SimTime measure(std::uint64_t begin) { return meter_ ? meter_->measure(begin) : 0; }
@@ -46,6 +48,7 @@ private:
   engine::CpuPolicy policy_;
   sim::SimTime threshold_;
   sim::SimTime first_touch_;
+  sim::SimTime clock_read_;
   std::optional<engine::BurstMeter> meter_;
   std::int64_t realtime_origin_ns_; // one clock for all ranks
 };

@@ -20,8 +20,7 @@ namespace umwelt::sockets
 namespace
 {
 
-constexpr int least_backlog = 128;               // a SYN that finds no room would only be sent again
-constexpr SimTime arp_timeout = 3 * sim::second; // until Linux gives EHOSTUNREACH
+constexpr int least_backlog = 128; // a SYN that finds no room would only be sent again
 
 } // namespace
 
@@ -84,7 +83,7 @@ int Stack::start_connecting(Socket& socket, Address address)
   socket.state = Socket::State::connecting;
   if (!node) { // nobody answers
     socket.timeout = std::make_unique<Socket::Timeout>(*this, socket.id);
-    timeline_.schedule_in(*socket.timeout, arp_timeout);
+    timeline_.schedule_in(*socket.timeout, unreachable_);
     return -EINPROGRESS;
   }
   auto segment = segment_from(socket, address);

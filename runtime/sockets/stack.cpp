@@ -16,7 +16,8 @@
 namespace umwelt::sockets
 {
 
-Stack::Stack(sim::Timeline& timeline, Host& host, NodeIndex nodes) : timeline_(timeline), host_(host), nodes_(nodes)
+Stack::Stack(sim::Timeline& timeline, Host& host, NodeIndex nodes, SimTime unreachable)
+    : timeline_(timeline), host_(host), nodes_(nodes), unreachable_(unreachable)
 {
 }
 

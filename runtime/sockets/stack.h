@@ -58,7 +58,8 @@ class Stack final : public net::TransferClient
 public:
   using Id = std::int32_t;
 
-  Stack(sim::Timeline& timeline, Host& host, NodeIndex nodes);
+  // `unreachable`: after so long a connection to an address at which there is nobody fails.
+  Stack(sim::Timeline& timeline, Host& host, NodeIndex nodes, SimTime unreachable);
   ~Stack();
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
@@ -147,6 +148,7 @@ private:
   sim::Timeline& timeline_;
   Host& host_;
   const NodeIndex nodes_;
+  const SimTime unreachable_;
   net::Model* model_ = nullptr;
   std::unordered_map<Id, std::unique_ptr<Socket>> sockets_;
   std::map<Key, std::vector<Id>> ports_[2]; // by type: who is bound to them

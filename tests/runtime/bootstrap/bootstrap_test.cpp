@@ -131,8 +131,11 @@ TEST(SpacesTest, ASpaceThatIsGoneTakesItsPairsAlong)
 
 TEST(FenceTest, TakesLongerThanAnyAcknowledgementAndGrowsWithTheTree)
 {
-  EXPECT_GT(fence_time(1), 100 * sim::microsecond);
-  EXPECT_LT(fence_time(2), fence_time(1024));
+  constexpr sim::SimTime hop = 500 * sim::microsecond;
+  EXPECT_EQ(fence_time(1, hop), 2 * hop);
+  EXPECT_EQ(fence_time(5, hop), 8 * hop);
+  EXPECT_EQ(spawn_time(1, hop), 4 * hop);
+  EXPECT_LT(fence_time(2, hop), fence_time(1024, hop));
 }
 
 } // namespace

@@ -21,7 +21,7 @@ Cpu cpu(Kind kind)
   policy.kind = kind;
   policy.fixed = 7 * microsecond;
   policy.scale = 3;
-  return {policy, threshold, first_touch};
+  return {policy, threshold, first_touch, 25 * nanosecond};
 }
 
 TEST(Cpu, MeasuredBurstsCountForWhatTheyAreFromTheThresholdOn)

@@ -78,7 +78,7 @@ protected:
 
   sim::Timeline timeline;
   engine::Scheduler scheduler{timeline};
-  Cpu cpu{{engine::CpuPolicy::Kind::none}, 0, 0};
+  Cpu cpu{{engine::CpuPolicy::Kind::none}, 0, 0, 25 * sim::nanosecond};
   FakeRankHost rank_host{scheduler, cpu};
   std::deque<Carried> ranks;
 };

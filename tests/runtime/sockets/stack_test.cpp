@@ -151,7 +151,7 @@ protected:
   Listener queue_listener;
   TestModel model{timeline, queue_listener};
   RecordingHost host;
-  Stack stack{timeline, host, nodes};
+  Stack stack{timeline, host, nodes, 3 * sim::second};
   std::vector<int> ends;
 };
 
