@@ -15,7 +15,9 @@ from matrix import catalogue, measure, page, results, runner  # noqa: E402
 
 
 def program(name, **keys):
-    return catalogue.Program(**{"name": name, "title": "t", "packages": [], "command": ["b"], "results": "true", "file": name} | keys)
+    return catalogue.Program(
+        **{"name": name, "title": "t", "packages": [], "command": ["b"], "results": "true", "file": name} | keys
+    )
 
 
 class Comparing(unittest.TestCase):
@@ -62,7 +64,9 @@ class Descriptions(unittest.TestCase):
             for text in (described.prepare, *described.command):
                 for word in text.replace("'", " ").split():
                     if word.startswith("{here}/"):
-                        self.assertTrue((HERE / "programs" / word[len("{here}/"):]).exists(), f"{described.name}: {word}")
+                        self.assertTrue(
+                            (HERE / "programs" / word[len("{here}/") :]).exists(), f"{described.name}: {word}"
+                        )
 
     def refused(self, text):
         with tempfile.TemporaryDirectory() as directory:
@@ -84,8 +88,10 @@ class Descriptions(unittest.TestCase):
 
     def test_one_description_of_several(self):
         made = list(catalogue.each("x", {"title": "{variant}", "variants": ["a", "b"], "ranks": [1, 2]}))
-        self.assertEqual([(keys["name"], keys["title"], keys["ranks"]) for keys in made],
-                         [("x_a_1", "a", 1), ("x_a_2", "a", 2), ("x_b_1", "b", 1), ("x_b_2", "b", 2)])
+        self.assertEqual(
+            [(keys["name"], keys["title"], keys["ranks"]) for keys in made],
+            [("x_a_1", "a", 1), ("x_a_2", "a", 2), ("x_b_1", "b", 1), ("x_b_2", "b", 2)],
+        )
         programs = {name: program(name, file="x") for name in ("x_a", "x_b")} | {"y": program("y")}
         self.assertEqual([each.name for each in catalogue.choose(programs, ["x"])], ["x_a", "x_b"])
         self.assertEqual([each.name for each in catalogue.choose(programs, ["x_b", "y"])], ["x_b", "y"])
@@ -93,18 +99,23 @@ class Descriptions(unittest.TestCase):
     def test_two_of_a_name(self):
         with tempfile.TemporaryDirectory() as directory:
             for name, more in (("x", 'variants=["y"]'), ("x_y", "")):
-                pathlib.Path(directory, f"{name}.toml").write_text(f'title="t"\npackages=[]\ncommand=["x"]\nresults="true"\n{more}')
+                pathlib.Path(directory, f"{name}.toml").write_text(
+                    f'title="t"\npackages=[]\ncommand=["x"]\nresults="true"\n{more}'
+                )
             with self.assertRaises(catalogue.Unusable):
                 catalogue.read(pathlib.Path(directory))
 
     def test_directory_needs_what_is_in_it(self):
-        self.assertIn("needs", self.refused('title="t"\npackages=[]\ncommand=["x"]\nresults="true"\nfrom_environment="V"'))
+        self.assertIn(
+            "needs", self.refused('title="t"\npackages=[]\ncommand=["x"]\nresults="true"\nfrom_environment="V"')
+        )
 
 
 class FromOutside(unittest.TestCase):
     def setUp(self):
-        self.program = program("b", from_environment="UMWELT_TEST_OF_MATRIX", needs="b.x", home="home",
-                               command=["{directory}/b.x"])
+        self.program = program(
+            "b", from_environment="UMWELT_TEST_OF_MATRIX", needs="b.x", home="home", command=["{directory}/b.x"]
+        )
 
     def in_directory(self, directory):
         with unittest.mock.patch.dict("os.environ", {"UMWELT_TEST_OF_MATRIX": directory}):
@@ -113,7 +124,9 @@ class FromOutside(unittest.TestCase):
     def test_without_the_variable(self):
         with self.assertRaises(catalogue.NotBuilt) as reason:
             self.in_directory("")
-        self.assertIn("UMWELT_TEST_OF_MATRIX: expected a directory that has b.x, got nothing. Next step: ", str(reason.exception))
+        self.assertIn(
+            "UMWELT_TEST_OF_MATRIX: expected a directory that has b.x, got nothing. Next step: ", str(reason.exception)
+        )
 
     def test_with_a_directory(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -131,7 +144,9 @@ class Running(unittest.TestCase):
 
     def test_output_and_code(self):
         with tempfile.TemporaryDirectory() as directory:
-            run = measure.run(["sh", "-c", "echo out; echo err >&2; exit 3"], directory, {"PATH": "/usr/bin:/bin"}, "o", 60)
+            run = measure.run(
+                ["sh", "-c", "echo out; echo err >&2; exit 3"], directory, {"PATH": "/usr/bin:/bin"}, "o", 60
+            )
             self.assertEqual((run.code, run.timed_out), (3, False))
             self.assertEqual(pathlib.Path(directory, "o.txt").read_text(), "out\n")
             self.assertEqual(pathlib.Path(directory, "o.err").read_text(), "err\n")

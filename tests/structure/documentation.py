@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files that the documentation names are there: links, and paths in back-ticks, seen from the page's directory or one above it.
+"""Files that the documentation names are there: links, and paths in back-ticks, seen from the page's directory or one
+above it.
 
 usage: documentation.py ROOT
 """
@@ -10,7 +11,9 @@ import sys
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|c|cpp|def|py|sh|md|toml|proto|cmake))`")
 # What a page shows as an example, not as a file of the tree.
-EXAMPLES = re.compile(r"^(?:build|include|lib|bin|share|DIR|elf|ompi|opal|oshmem|proc|sys|etc|test)/|^\.\./shared/|/NAME\.")
+EXAMPLES = re.compile(
+    r"^(?:build|include|lib|bin|share|DIR|elf|ompi|opal|oshmem|proc|sys|etc|test)/|^\.\./shared/|/NAME\."
+)
 
 
 def there(name: str, page: pathlib.PurePosixPath, files: set[str]) -> bool:
@@ -40,8 +43,11 @@ def check(pages: dict[str, str], files: set[str]) -> list[str]:
 def main() -> int:
     root = pathlib.Path(sys.argv[1])
     left_out = {".git", "build"}
-    files = {str(path.relative_to(root)) for path in root.rglob("*")
-             if path.is_file() and path.relative_to(root).parts[0] not in left_out}
+    files = {
+        str(path.relative_to(root))
+        for path in root.rglob("*")
+        if path.is_file() and path.relative_to(root).parts[0] not in left_out
+    }
     pages = {name: (root / name).read_text() for name in files if name.endswith(".md")}
     wrong = check(pages, files)
     for line in wrong:

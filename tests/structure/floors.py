@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The floors of the house: reads every #include "..." and fails on one that the table in runtime/README.md does not allow.
+"""The floors of the house: reads every #include "..." and fails on one that the table in runtime/README.md does not
+allow.
 
 usage: floors.py ROOT
 
-A row of the table is of a directory and what lies below it, unless that has a row of its own; files may include those of their own directory.
+A row of the table is of a directory and what lies below it, unless that has a row of its own; files may include those
+of their own directory.
 A directory without a row is an error, and so is a row that allows what nobody includes: the table says how it is.
 """
 import os
@@ -21,10 +23,14 @@ def read_table(text: str) -> dict[str, list[str]]:
     part = text.split("## Floors", 1)
     if len(part) != 2:
         raise SystemExit("runtime/README.md: expected a part '## Floors' with the table, got none")
-    table = {row[1].rstrip("/"): [name.rstrip("/") for name in re.findall(r"`([a-z_/]+)`", row[2])]
-             for row in ROW.finditer(part[1].split("\n## ", 1)[0])}
+    table = {
+        row[1].rstrip("/"): [name.rstrip("/") for name in re.findall(r"`([a-z_/]+)`", row[2])]
+        for row in ROW.finditer(part[1].split("\n## ", 1)[0])
+    }
     if not table:
-        raise SystemExit("runtime/README.md: expected rows '| `directory` | `what it may include` ... |' below '## Floors', got none")
+        raise SystemExit(
+            "runtime/README.md: expected rows '| `directory` | `what it may include` ... |' below '## Floors', got none"
+        )
     return table
 
 
@@ -48,7 +54,9 @@ def check(files: dict[str, str], table: dict[str, list[str]]) -> list[str]:
             wrong.append(f"{path}: expected a row for its directory in the table of runtime/README.md, got none")
             continue
         for name in INCLUDE.findall(text):
-            target = next((c for c in (name, os.path.normpath(os.path.join(os.path.dirname(path), name))) if c in files), None)
+            target = next(
+                (c for c in (name, os.path.normpath(os.path.join(os.path.dirname(path), name))) if c in files), None
+            )
             if target is None:
                 continue  # generated, or another project's
             other = row_of(target, table)
@@ -57,8 +65,12 @@ def check(files: dict[str, str], table: dict[str, list[str]]) -> list[str]:
             used.add((floor, other))
             if other not in table[floor]:
                 wrong.append(f"{path}: expected includes of {', '.join(table[floor]) or 'nothing'} only, got {name}")
-    wrong += [f"table: {name} may include {other}, and does not" for name in table for other in table[name]
-              if other in table and (name, other) not in used]
+    wrong += [
+        f"table: {name} may include {other}, and does not"
+        for name in table
+        for other in table[name]
+        if other in table and (name, other) not in used
+    ]
     wrong += circles(table)
     return wrong
 
@@ -69,7 +81,7 @@ def circles(table: dict[str, list[str]]) -> list[str]:
 
     def visit(name: str, way: list[str]) -> None:
         if name in way:
-            wrong.append("table: a circle: " + " -> ".join(way[way.index(name):] + [name]))
+            wrong.append("table: a circle: " + " -> ".join(way[way.index(name) :] + [name]))
         elif name not in done:
             for other in table.get(name, []):
                 visit(other, way + [name])
@@ -82,8 +94,12 @@ def circles(table: dict[str, list[str]]) -> list[str]:
 
 def main() -> int:
     root = pathlib.Path(sys.argv[1])
-    files = {str(path.relative_to(root)): path.read_text() for tree in TREES for path in (root / tree).rglob("*")
-             if path.suffix in SOURCES and path.is_file()}
+    files = {
+        str(path.relative_to(root)): path.read_text()
+        for tree in TREES
+        for path in (root / tree).rglob("*")
+        if path.suffix in SOURCES and path.is_file()
+    }
     wrong = check(files, read_table((root / "runtime" / "README.md").read_text()))
     for line in wrong:
         print(line)

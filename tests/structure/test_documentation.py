@@ -13,7 +13,9 @@ def check(text: str) -> list[str]:
 
 class Documentation(unittest.TestCase):
     def test_links_and_paths_that_are_there(self):
-        self.assertEqual(check("[a](job/job.h) [b](../README.md) [c](job) `job/job.h` `runtime/job/job.h` `build/x/y.h`"), [])
+        self.assertEqual(
+            check("[a](job/job.h) [b](../README.md) [c](job) `job/job.h` `runtime/job/job.h` `build/x/y.h`"), []
+        )
 
     def test_a_link_to_nothing_is_wrong(self):
         self.assertEqual(check("x\n[a](gone.md)"), ["runtime/README.md:2: expected a file of the tree, got gone.md"])

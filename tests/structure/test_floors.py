@@ -18,10 +18,14 @@ class Floors(unittest.TestCase):
         self.assertEqual(check(), [])
 
     def test_upwards_is_wrong(self):
-        self.assertEqual(check(low__x_h='#include "high/c.cpp"'), ["low/x.h: expected includes of nothing only, got high/c.cpp"])
+        self.assertEqual(
+            check(low__x_h='#include "high/c.cpp"'), ["low/x.h: expected includes of nothing only, got high/c.cpp"]
+        )
 
     def test_a_directory_with_a_row_is_not_part_of_the_one_around_it(self):
-        self.assertIn("low/x.h: expected includes of nothing only, got low/own/b.h", check(low__x_h='#include "low/own/b.h"'))
+        self.assertIn(
+            "low/x.h: expected includes of nothing only, got low/own/b.h", check(low__x_h='#include "low/own/b.h"')
+        )
 
     def test_relative_names_count(self):
         self.assertEqual(len(check(low__x_h='# include "../high/c.cpp"')), 1)
@@ -30,13 +34,19 @@ class Floors(unittest.TestCase):
         self.assertIn("expected a row", check(other__x_h="")[0])
 
     def test_a_row_that_allows_too_much_is_wrong(self):
-        self.assertEqual(floors.check({"low/a.h": "", "high/c.h": ""}, {"low": [], "high": ["low"]}), ["table: high may include low, and does not"])
+        self.assertEqual(
+            floors.check({"low/a.h": "", "high/c.h": ""}, {"low": [], "high": ["low"]}),
+            ["table: high may include low, and does not"],
+        )
 
     def test_circles_are_wrong(self):
         self.assertEqual(len(floors.circles({"a": ["b"], "b": ["c"], "c": ["a"]})), 1)
 
     def test_the_table_is_read(self):
-        text = "# x\n\n## Floors\n\n| directory | may include | |\n|---|---|---|\n| `low` | | all |\n| `high/own/` | `low`, `mid/own/` | x |\n\n## More\n"
+        text = (
+            "# x\n\n## Floors\n\n| directory | may include | |\n|---|---|---|\n| `low` | | all |\n"
+            "| `high/own/` | `low`, `mid/own/` | x |\n\n## More\n"
+        )
         self.assertEqual(floors.read_table(text), {"low": [], "high/own": ["low", "mid/own"]})
 
 

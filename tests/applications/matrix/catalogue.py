@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Descriptions of programs: programs/NAME.toml, keys as in Program.
 
-With a list as `ranks`, or with `variants`, whose words stand for {variant} in the other keys, one description makes several programs:
+With a list as `ranks`, or with `variants`, whose words stand for {variant} in the other keys, one description makes
+several programs:
 NAME_WORD and NAME_RANKS.
 """
 import dataclasses
@@ -24,24 +25,24 @@ class NotBuilt(Exception):
 @dataclasses.dataclass(frozen=True)
 class Program:
     name: str
-    title: str                    # what it computes, on what input
-    packages: list[str]           # of the distribution
-    command: list[str]            # what mpirun and umwelt run start; {here}: directory of the descriptions
-    results: str                  # shell: prints what the program computed; its output is in stdout.txt
-    file: str = ""                # name of the description
-    mpi: str = "Open MPI"         # or MPICH, or "sockets": a program that finds its peers by itself
+    title: str  # what it computes, on what input
+    packages: list[str]  # of the distribution
+    command: list[str]  # what mpirun and umwelt run start; {here}: directory of the descriptions
+    results: str  # shell: prints what the program computed; its output is in stdout.txt
+    file: str = ""  # name of the description
+    mpi: str = "Open MPI"  # or MPICH, or "sockets": a program that finds its peers by itself
     ranks: int = 4
-    per_node: int = 1             # ranks on a simulated node (-N)
-    threads: int = 1              # of a rank: OMP_NUM_THREADS, --cpus-per-rank
-    prepare: str = ""             # shell, once: inputs, small programs built on a library of the distribution
+    per_node: int = 1  # ranks on a simulated node (-N)
+    threads: int = 1  # of a rank: OMP_NUM_THREADS, --cpus-per-rank
+    prepare: str = ""  # shell, once: inputs, small programs built on a library of the distribution
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     options: list[str] = dataclasses.field(default_factory=list)  # for umwelt run
-    tolerance: float = 0.0        # relative difference of numbers that counts as rounding, for the reason in `why`
+    tolerance: float = 0.0  # relative difference of numbers that counts as rounding, for the reason in `why`
     why: str = ""
-    seconds: int = 300            # a run that takes longer has failed
-    from_environment: str = ""    # variable with the directory of a program from outside of the distribution: {directory}
-    needs: str = ""               # what must be in that directory
-    home: str = ""                # where the program is from
+    seconds: int = 300  # a run that takes longer has failed
+    from_environment: str = ""  # variable with the directory of a program from outside of the distribution: {directory}
+    needs: str = ""  # what must be in that directory
+    home: str = ""  # where the program is from
 
 
 MPI = ("Open MPI", "MPICH", "sockets")
@@ -55,8 +56,10 @@ def read(directory: pathlib.Path) -> dict[str, Program]:
                 program = Program(**keys)
                 check(path, program)
                 if program.name in programs:
-                    raise Unusable(f"{path}: expected a name of its own, got {program.name}, which "
-                                   f"{programs[program.name].file}.toml makes, too")
+                    raise Unusable(
+                        f"{path}: expected a name of its own, got {program.name}, which "
+                        f"{programs[program.name].file}.toml makes, too"
+                    )
                 programs[program.name] = program
         except (tomllib.TOMLDecodeError, TypeError) as error:
             raise Unusable(f"{path}: {error}") from None
@@ -102,11 +105,15 @@ def located(program: Program, here: str) -> Program:
     if program.from_environment:
         directory = os.path.abspath(os.environ.get(program.from_environment, ""))
         if not os.environ.get(program.from_environment):
-            raise NotBuilt(f"{program.from_environment}: expected a directory that has {program.needs}, got nothing. Next step: "
-                           f"build it ({program.home}) and set {program.from_environment}")
+            raise NotBuilt(
+                f"{program.from_environment}: expected a directory that has {program.needs}, got nothing. Next step: "
+                f"build it ({program.home}) and set {program.from_environment}"
+            )
         if not os.path.exists(os.path.join(directory, program.needs)):
-            raise Unusable(f"{program.from_environment}: expected a directory that has {program.needs}, got {directory}. "
-                           f"Next step: build it there ({program.home})")
+            raise Unusable(
+                f"{program.from_environment}: expected a directory that has {program.needs}, got {directory}. "
+                f"Next step: build it there ({program.home})"
+            )
     keys = dataclasses.asdict(program)
     return Program(**filled(filled(keys, "{directory}", directory), "{here}", here))
 
@@ -117,7 +124,10 @@ def choose(programs: dict[str, Program], names: list[str]) -> list[Program]:
     for name in names:
         if name not in programs and name not in files:
             near = difflib.get_close_matches(name, {*programs, *files}, 1)
-            raise Unusable(f"expected the name of a program, got {name!r}" + (f"; nearest: {near[0]}" if near else "")
-                           + ". Next step: run --list")
+            raise Unusable(
+                f"expected the name of a program, got {name!r}"
+                + (f"; nearest: {near[0]}" if near else "")
+                + ". Next step: run --list"
+            )
         chosen.update({key: program for key, program in programs.items() if name in (key, program.file)})
     return list((chosen if names else programs).values())

@@ -5,13 +5,17 @@ import pathlib
 
 TITLE = """# Programs of others, natively and simulated
 
-Made by `tests/applications/run --page tests/applications/RESULTS.md` ([what it does](README.md)). CPU, wall-clock and memory: native -> simulated,
-of one run each on two shared cores, so they are orders of magnitude; memory is the largest sum of Pss of all processes, looked at
+Made by `tests/applications/run --page tests/applications/RESULTS.md` ([what it does](README.md)). CPU, wall-clock and
+memory: native -> simulated,
+of one run each on two shared cores, so they are orders of magnitude; memory is the largest sum of Pss of all
+processes, looked at
 at least once a second. Simulated: the time the run would take on the simulated cluster.
 
 """
-HEAD = ("| program | what | MPI | ranks | computed | CPU s | wall s | simulated s | memory MiB |\n"
-        "|---|---|---|---|---|---|---|---|---|")
+HEAD = (
+    "| program | what | MPI | ranks | computed | CPU s | wall s | simulated s | memory MiB |\n"
+    "|---|---|---|---|---|---|---|---|---|"
+)
 SKIPPED = "| skipped "
 END = "\n`**` marks what is not as natively; [limitations](../../runtime/LIMITATIONS.md) say why.\n"
 
@@ -37,9 +41,22 @@ def layout(program) -> str:
 def row(outcome) -> str:
     program = outcome.program
     simulated = "-" if outcome.simulated_seconds is None else f"{outcome.simulated_seconds:.3g}"
-    return " | ".join((f"| {program.name}", program.title, program.mpi, layout(program), outcome.verdict,
-                       both(outcome, lambda run: f"{run.cpu:.1f}"), both(outcome, lambda run: f"{run.wall:.1f}"),
-                       simulated, both(outcome, lambda run: f"{run.memory / 2**20:.0f}"))) + " |"
+    return (
+        " | ".join(
+            (
+                f"| {program.name}",
+                program.title,
+                program.mpi,
+                layout(program),
+                outcome.verdict,
+                both(outcome, lambda run: f"{run.cpu:.1f}"),
+                both(outcome, lambda run: f"{run.wall:.1f}"),
+                simulated,
+                both(outcome, lambda run: f"{run.memory / 2**20:.0f}"),
+            )
+        )
+        + " |"
+    )
 
 
 def put(rows: dict[str, str], outcome) -> None:

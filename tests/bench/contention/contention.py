@@ -78,8 +78,11 @@ def busiest_link(pairs, leaf, spines):
 def messages(bench, directory, nodes, pairs, size, model, machine):
     pattern = directory / "pattern"
     pattern.write_text("".join(f"{source} {target}\n" for source, target in pairs))
-    return bench.run(["-np", str(nodes), "--cpu", "none", "--platform", machine, "--model", model],
-                     "contention/messages", [pattern, size])
+    return bench.run(
+        ["-np", str(nodes), "--cpu", "none", "--platform", machine, "--model", model],
+        "contention/messages",
+        [pattern, size],
+    )
 
 
 def alone(bench, options, directory):
@@ -87,33 +90,56 @@ def alone(bench, options, directory):
     rows = []
     for machine in ("bxi", "crossbar"):
         for size in options.alone_sizes:
+
             def ptlbench(model, mode, count):
-                run = bench.run(["-np", "2", "--cpu", "none", "--platform", machine, "--model", model], "../../bin/ptlbench",
-                                [mode, "--size", size, "--count", count])
+                run = bench.run(
+                    ["-np", "2", "--cpu", "none", "--platform", machine, "--model", model],
+                    "../../bin/ptlbench",
+                    [mode, "--size", size, "--count", count],
+                )
                 return float(run["output"].splitlines()[-1].split(",")[3]) / count
 
             def pingpong(model):
-                run = bench.run(["-np", "2", "--cpu", "none", "--platform", machine, "--model", model], "pingpong", [20, size])
+                run = bench.run(
+                    ["-np", "2", "--cpu", "none", "--platform", machine, "--model", model], "pingpong", [20, size]
+                )
                 return float(run["output"].split(":")[1].split()[0])
 
             def window(model):
-                return float(messages(bench, directory, 2, [(0, 1)] * 64, size, model, machine)["output"].split()[0]) / 64
+                return (
+                    float(messages(bench, directory, 2, [(0, 1)] * 64, size, model, machine)["output"].split()[0]) / 64
+                )
 
-            for name, measure in {"Put, wait for its ACK": lambda model: ptlbench(model, "put_waitack", 20),
-                                  "64 Puts": lambda model: ptlbench(model, "put_nowait", 64),
-                                  "64 Gets": lambda model: ptlbench(model, "get_nowait", 64),
-                                  "MPI, half round trip": pingpong, "MPI, window of 64": window}.items():
+            for name, measure in {
+                "Put, wait for its ACK": lambda model: ptlbench(model, "put_waitack", 20),
+                "64 Puts": lambda model: ptlbench(model, "put_nowait", 64),
+                "64 Gets": lambda model: ptlbench(model, "get_nowait", 64),
+                "MPI, half round trip": pingpong,
+                "MPI, window of 64": window,
+            }.items():
                 bxi, flow, *others = [measure(model) for model in (*MODELS, *options.also)]
-                rows.append({"platform": machine, "what": name, "bytes": size, "bxi": bxi, "flow": flow,
-                             "flow / bxi": flow / bxi, **dict(zip(options.also, others))})
+                rows.append(
+                    {
+                        "platform": machine,
+                        "what": name,
+                        "bytes": size,
+                        "bxi": bxi,
+                        "flow": flow,
+                        "flow / bxi": flow / bxi,
+                        **dict(zip(options.also, others)),
+                    }
+                )
                 scale.progress("alone", rows[-1])
     worst = max(rows, key=lambda row: abs(row["flow / bxi"] - 1))
     return {"rows": rows, "largest difference": worst["flow / bxi"] - 1}
 
 
 def contention(bench, options, directory):
-    """Patterns on two-level fat trees with half as many cables up as down. Times in us after the last rank was ready; CPU seconds of the
-    whole run, start-up included. busiest link: time that the link with most messages needs for them, below which no time can be."""
+    """Patterns on two-level fat trees with half as many cables up as down. Times in us after the last rank was ready;
+    CPU seconds of the
+    whole run, start-up included. busiest link: time that the link with most messages needs for them, below which no
+    time can be.
+    """
     rows = []
     for nodes in options.nodes:
         leaf, spines = {16: (4, 2), 64: (8, 4)}.get(nodes, (max(2, nodes // 8), max(1, nodes // 16)))
@@ -121,8 +147,13 @@ def contention(bench, options, directory):
         for name in options.patterns:
             pairs = PATTERNS[name](nodes)
             for size in options.sizes:
-                row = {"pattern": name, "nodes": nodes, "bytes": size, "messages": len(pairs),
-                       "busiest link": busiest_link(pairs, leaf, spines) * wire_us(size)}
+                row = {
+                    "pattern": name,
+                    "nodes": nodes,
+                    "bytes": size,
+                    "messages": len(pairs),
+                    "busiest link": busiest_link(pairs, leaf, spines) * wire_us(size),
+                }
                 found = {}
                 for model in MODELS:
                     try:
@@ -132,8 +163,10 @@ def contention(bench, options, directory):
                         continue
                     last, mean = map(float, run["output"].split())
                     if last < row["busiest link"]:
-                        raise common.Failure(f"{name}, {nodes} nodes, {size} B, model {model}: expected the last message not before "
-                                            f"{row['busiest link']:.3f} us, what the busiest link needs, got {last:.3f} us")
+                        raise common.Failure(
+                            f"{name}, {nodes} nodes, {size} B, model {model}: expected the last message not before "
+                            f"{row['busiest link']:.3f} us, what the busiest link needs, got {last:.3f} us"
+                        )
                     found[model] = {"last": last, "mean": mean, "CPU": run["cpu_seconds"]}
                 for key in ("last", "mean", "CPU"):
                     for model in MODELS:
@@ -163,8 +196,14 @@ def markdown(results):
     lines = []
     for part, result in results["parts"].items():
         rows = result["rows"]
-        lines += [f"## {part}", "", " ".join(PARTS[part].__doc__.split()), "",
-                  "| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
+        lines += [
+            f"## {part}",
+            "",
+            " ".join(PARTS[part].__doc__.split()),
+            "",
+            "| " + " | ".join(rows[0]) + " |",
+            "|" + "---|" * len(rows[0]),
+        ]
         lines += ["| " + " | ".join(show(key, value) for key, value in row.items()) + " |" for row in rows]
         lines += [""] + [f"- {key}: {value:.2%}" for key, value in result.items() if key != "rows"] + [""]
     return "\n".join(lines)
@@ -180,10 +219,16 @@ def main():
     parser.add_argument("build", type=pathlib.Path, help="build directory, for example build/release")
     parser.add_argument("part", nargs="+", choices=[*PARTS, "all"])
     common.add_outputs(parser)
-    parser.add_argument("--sizes", type=numbers, default="1KiB,8KiB,64KiB,1MiB", help="of contention (default: %(default)s)")
+    parser.add_argument(
+        "--sizes", type=numbers, default="1KiB,8KiB,64KiB,1MiB", help="of contention (default: %(default)s)"
+    )
     parser.add_argument("--nodes", type=numbers, default="16,64", help="of contention (default: %(default)s)")
-    parser.add_argument("--patterns", type=lambda text: text.split(","), default=",".join(PATTERNS), help="(default: %(default)s)")
-    parser.add_argument("--alone-sizes", type=numbers, default="64KiB,256KiB,1MiB,4MiB", help="of alone (default: %(default)s)")
+    parser.add_argument(
+        "--patterns", type=lambda text: text.split(","), default=",".join(PATTERNS), help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--alone-sizes", type=numbers, default="64KiB,256KiB,1MiB,4MiB", help="of alone (default: %(default)s)"
+    )
     parser.add_argument("--also", nargs="*", default=[], help="more models in alone, for information: loggp delay")
     parser.add_argument("--limit", type=int, default=600, help="seconds after which a run is ended (default: 600)")
     options = parser.parse_args()

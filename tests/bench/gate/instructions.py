@@ -29,10 +29,25 @@ class Failure(Exception):
 
 def count(command, directory):
     """One run under callgrind: what it counted in all processes of the job, or None and what was said."""
-    run = subprocess.run(["valgrind", "--tool=callgrind", "--trace-children=yes", "--trace-children-skip=*ld-linux*",
-                          f"--callgrind-out-file={directory}/out.%p", *command],
-                         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
-    totals = [re.search(r"^totals: (\d+)", file.read_text(errors="replace"), re.MULTILINE) for file in pathlib.Path(directory).iterdir()]
+    run = subprocess.run(
+        [
+            "valgrind",
+            "--tool=callgrind",
+            "--trace-children=yes",
+            "--trace-children-skip=*ld-linux*",
+            f"--callgrind-out-file={directory}/out.%p",
+            *command,
+        ],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    totals = [
+        re.search(r"^totals: (\d+)", file.read_text(errors="replace"), re.MULTILINE)
+        for file in pathlib.Path(directory).iterdir()
+    ]
     if run.returncode != 0 or not any(totals):
         return None, f"exit code {run.returncode}, {sum(map(bool, totals))} totals and\n{run.stderr[-3000:]}"
     return sum(int(each[1]) for each in totals if each), ""
@@ -40,7 +55,21 @@ def count(command, directory):
 
 def instructions(umwelt, program, row, size, ranks, calls):
     # A time slice would interrupt threads that valgrind has made slow.
-    command = [str(umwelt), "run", "-q", "--cpu", "none", "--quantum", "100s", "-np", str(ranks), str(program), row, str(calls), str(size)]
+    command = [
+        str(umwelt),
+        "run",
+        "-q",
+        "--cpu",
+        "none",
+        "--quantum",
+        "100s",
+        "-np",
+        str(ranks),
+        str(program),
+        row,
+        str(calls),
+        str(size),
+    ]
     for _ in range(3):  # valgrind itself fails now and then
         with tempfile.TemporaryDirectory(prefix="umwelt-gate-") as directory:
             found, problem = count(command, directory)
@@ -63,9 +92,17 @@ def judge(found, baseline):
     good = True
     for name, count in found.items():
         if name not in baseline:
-            raise Failure(f"baseline: expected the row '{name}', got {', '.join(baseline) or 'none'}. Next step: --update")
+            raise Failure(
+                f"baseline: expected the row '{name}', got {', '.join(baseline) or 'none'}. Next step: --update"
+            )
         change = count / baseline[name] - 1
-        verdict = "too many" if change > TOLERANCE else "fewer: commit a new baseline (--update)" if change < -TOLERANCE else "as before"
+        verdict = (
+            "too many"
+            if change > TOLERANCE
+            else "fewer: commit a new baseline (--update)"
+            if change < -TOLERANCE
+            else "as before"
+        )
         print(f"{name}: {count:,} instructions per call, baseline {baseline[name]:,}, {change:+.1%}: {verdict}")
         good = good and change <= TOLERANCE
     return good
@@ -75,7 +112,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("umwelt", type=pathlib.Path)
     parser.add_argument("rows", type=pathlib.Path)
-    parser.add_argument("--baseline", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "baseline.json")
+    parser.add_argument(
+        "--baseline", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "baseline.json"
+    )
     parser.add_argument("--update", action="store_true", help="write what is found as the new baseline")
     options = parser.parse_args()
     try:

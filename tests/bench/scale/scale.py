@@ -47,7 +47,8 @@ class Bench:
         raise Failure(f"--workers {count}: this umwelt run has no such option")
 
     def run(self, options, program, arguments=(), halfway=None, own_report=True):
-        """One run. `halfway` is called with all processes of the job standing still, for programs that take a FIFO as an argument;
+        """One run. `halfway` is called with all processes of the job standing still, for programs that take a FIFO as
+        an argument;
         the time it takes is not counted."""
         with tempfile.TemporaryDirectory(prefix="umwelt-bench-") as directory:
             report = pathlib.Path(directory) / "report.json"
@@ -60,8 +61,13 @@ class Bench:
                 command.append(str(fifo))
             with open(pathlib.Path(directory) / "stderr", "w+b") as errors:
                 begin = time.monotonic()
-                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                                           env={**os.environ, MARK: directory})
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env={**os.environ, MARK: directory},
+                )
                 signal.signal(signal.SIGALRM, lambda *_: process.kill())
                 signal.alarm(self.limit)
                 aside, seen = 0.0, None
@@ -80,7 +86,12 @@ class Bench:
                 process.stdout.close()
                 if process.returncode != 0:
                     raise Failure(failed(command, process.returncode, errors))
-            result = {"wall_seconds": wall, "cpu_seconds": usage.ru_utime + usage.ru_stime, "output": output, "seen": seen}
+            result = {
+                "wall_seconds": wall,
+                "cpu_seconds": usage.ru_utime + usage.ru_stime,
+                "output": output,
+                "seen": seen,
+            }
             if own_report:
                 facts = json.loads(report.read_text())
                 result["simulated_seconds"] = facts["simulated_ps"] * 1e-12
@@ -91,7 +102,9 @@ class Bench:
 
 def failed(command, code, errors):
     errors.seek(0)
-    return f"{' '.join(command)}: expected exit code 0, got {code} and\n{errors.read().decode(errors='replace')[-2000:]}"
+    return (
+        f"{' '.join(command)}: expected exit code 0, got {code} and\n{errors.read().decode(errors='replace')[-2000:]}"
+    )
 
 
 def wait_for_writer(fifo, process):
@@ -119,8 +132,12 @@ def memory_of(processes):
                 rss += int(line.split()[1]) * 1024
         fields = (process / "stat").read_text().rpartition(")")[2].split()
         ticks += int(fields[11]) + int(fields[12])
-    return {"processes": len(processes), "pss_bytes": pss, "rss_bytes": rss,
-            "cpu_seconds_so_far": ticks / os.sysconf("SC_CLK_TCK")}
+    return {
+        "processes": len(processes),
+        "pss_bytes": pss,
+        "rss_bytes": rss,
+        "cpu_seconds_so_far": ticks / os.sysconf("SC_CLK_TCK"),
+    }
 
 
 # --- the parts --------------------------------------------------------------------------------------------------------
@@ -136,13 +153,21 @@ def start(bench, options):
         workers = bench.workers(options.workers)
         run = bench.run(["-np", str(ranks), "--cpu", "none", *workers], "scale/start", halfway=memory_of)
         seen = run["seen"]
-        rows.append({
-            "ranks": ranks, "processes": seen["processes"],
-            "wall_seconds": run["wall_seconds"], "cpu_seconds": run["cpu_seconds"],
-            "cpu_seconds_until_reduction": seen["cpu_seconds_so_far"],
-            "wall_ms_per_rank": 1e3 * run["wall_seconds"] / ranks, "cpu_ms_per_rank": 1e3 * run["cpu_seconds"] / ranks,
-            "pss_mib_per_rank": seen["pss_bytes"] / ranks / MIB, "rss_mib_per_rank": seen["rss_bytes"] / ranks / MIB,
-            "simulated_seconds": run["simulated_seconds"], "crossings": run["crossings"]})
+        rows.append(
+            {
+                "ranks": ranks,
+                "processes": seen["processes"],
+                "wall_seconds": run["wall_seconds"],
+                "cpu_seconds": run["cpu_seconds"],
+                "cpu_seconds_until_reduction": seen["cpu_seconds_so_far"],
+                "wall_ms_per_rank": 1e3 * run["wall_seconds"] / ranks,
+                "cpu_ms_per_rank": 1e3 * run["cpu_seconds"] / ranks,
+                "pss_mib_per_rank": seen["pss_bytes"] / ranks / MIB,
+                "rss_mib_per_rank": seen["rss_bytes"] / ranks / MIB,
+                "simulated_seconds": run["simulated_seconds"],
+                "crossings": run["crossings"],
+            }
+        )
         progress("start", rows[-1])
     flat = {}
     by_ranks = {row["ranks"]: row for row in rows}
@@ -159,17 +184,31 @@ def mix(bench, options):
         raise Failure(f"mix: {ranks} ranks need workers, which this umwelt run does not have; try --mix-ranks 15")
     rows = []
     for policy in ("none", "measured"):
-        run = bench.run(["-np", str(ranks), "--cpu", policy, *bench.workers(options.workers)], "scale/mix", [options.mix_scale])
-        rows.append({"ranks": ranks, "cpu_policy": policy, "wall_seconds": run["wall_seconds"], "cpu_seconds": run["cpu_seconds"],
-                     "simulated_seconds": run["simulated_seconds"], "messages": run["messages"], "crossings": run["crossings"],
-                     "parts": {line[:14].strip(): float(line[14:].split()[0]) for line in run["output"].splitlines()}})
+        run = bench.run(
+            ["-np", str(ranks), "--cpu", policy, *bench.workers(options.workers)], "scale/mix", [options.mix_scale]
+        )
+        rows.append(
+            {
+                "ranks": ranks,
+                "cpu_policy": policy,
+                "wall_seconds": run["wall_seconds"],
+                "cpu_seconds": run["cpu_seconds"],
+                "simulated_seconds": run["simulated_seconds"],
+                "messages": run["messages"],
+                "crossings": run["crossings"],
+                "parts": {line[:14].strip(): float(line[14:].split()[0]) for line in run["output"].splitlines()},
+            }
+        )
         progress("mix", rows[-1])
     return {"rows": rows}
 
 
 def gain(bench, options):
-    """Ranks that compute, on one core and on two. The two kinds of run alternate: what else the machine does hits both."""
-    calibrated = subprocess.run([bench.program("scale/compute"), "--calibrate"], capture_output=True, text=True, check=True)
+    """Ranks that compute, on one core and on two. The two kinds of run alternate: what else the machine does hits
+    both."""
+    calibrated = subprocess.run(
+        [bench.program("scale/compute"), "--calibrate"], capture_output=True, text=True, check=True
+    )
     arguments = [options.gain_seconds, options.gain_rounds, calibrated.stdout.strip()]
     jobs = {1: ["-j", "1"], 2: ["-j", "2"]} if bench.has_workers else {1: []}
     if not bench.has_workers:
@@ -178,14 +217,25 @@ def gain(bench, options):
     for _ in range(options.repeat):
         for count, extra in jobs.items():
             workers = bench.workers(options.gain_workers if bench.has_workers else 0)
-            run = bench.run(["-np", str(options.gain_ranks), "--cpu", "measured", *workers, *extra], "scale/compute", arguments)
+            run = bench.run(
+                ["-np", str(options.gain_ranks), "--cpu", "measured", *workers, *extra], "scale/compute", arguments
+            )
             run["computing"] = float(run["output"])
             runs[count].append(run)
-            progress("gain", {"jobs": count, "wall_seconds": run["wall_seconds"], "simulated_seconds": run["computing"]})
-    rows = [{"jobs": count, "ranks": options.gain_ranks,
-             "wall_seconds": median(kind, "wall_seconds"), "cpu_seconds": median(kind, "cpu_seconds"),
-             "simulated_seconds": median(kind, "computing"), "simulated_spread": spread(kind, "computing")}
-            for count, kind in runs.items()]
+            progress(
+                "gain", {"jobs": count, "wall_seconds": run["wall_seconds"], "simulated_seconds": run["computing"]}
+            )
+    rows = [
+        {
+            "jobs": count,
+            "ranks": options.gain_ranks,
+            "wall_seconds": median(kind, "wall_seconds"),
+            "cpu_seconds": median(kind, "cpu_seconds"),
+            "simulated_seconds": median(kind, "computing"),
+            "simulated_spread": spread(kind, "computing"),
+        }
+        for count, kind in runs.items()
+    ]
     result = {"rows": rows, "repeat": options.repeat}
     if len(rows) == 2:
         result["wall_clock_gain"] = rows[0]["wall_seconds"] / rows[1]["wall_seconds"]
@@ -200,14 +250,19 @@ def crossing(bench, options):
     found = {}
     for _ in range(options.repeat):
         for workers in (0, 2) if bench.has_workers else (0,):
-            short, long = (bench.run(["-np", "2", "--cpu", "none", *bench.workers(workers)], "pingpong", [rounds, 8])
-                           for rounds in (few, many))
+            short, long = (
+                bench.run(["-np", "2", "--cpu", "none", *bench.workers(workers)], "pingpong", [rounds, 8])
+                for rounds in (few, many)
+            )
             messages = 2 * (many - few)
             crossings = (long["crossings"] - short["crossings"]) / messages
             found.setdefault(workers, []).append(
-                {"cpu_us_per_message": 1e6 * (long["cpu_seconds"] - short["cpu_seconds"]) / messages,
-                 "wall_us_per_message": 1e6 * (long["wall_seconds"] - short["wall_seconds"]) / messages,
-                 "crossings_per_message": crossings})
+                {
+                    "cpu_us_per_message": 1e6 * (long["cpu_seconds"] - short["cpu_seconds"]) / messages,
+                    "wall_us_per_message": 1e6 * (long["wall_seconds"] - short["wall_seconds"]) / messages,
+                    "crossings_per_message": crossings,
+                }
+            )
             progress("crossing", {"workers": workers, **found[workers][-1]})
     rows = [{"workers": workers, **{key: median(runs, key) for key in runs[0]}} for workers, runs in found.items()]
     result = {"rows": rows, "repeat": options.repeat}
@@ -232,8 +287,11 @@ def spread(runs, key):
 
 
 def progress(part, row):
-    print(f"{part}: " + ", ".join(f"{key} {show(value)}" for key, value in row.items() if not isinstance(value, dict)),
-          file=sys.stderr, flush=True)
+    print(
+        f"{part}: " + ", ".join(f"{key} {show(value)}" for key, value in row.items() if not isinstance(value, dict)),
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 # --- output -----------------------------------------------------------------------------------------------------------
@@ -254,7 +312,10 @@ def markdown(results):
             lines.append("")
         for key, value in result.items():
             if isinstance(value, dict):
-                lines += [f"- {key.replace('_', ' ')}, {name.replace('_', ' ')}: {show(number)}" for name, number in value.items()]
+                lines += [
+                    f"- {key.replace('_', ' ')}, {name.replace('_', ' ')}: {show(number)}"
+                    for name, number in value.items()
+                ]
             elif key != "rows":
                 lines.append(f"- {key.replace('_', ' ')}: {show(value)}")
         lines.append("")
@@ -267,8 +328,12 @@ def main():
     parser.add_argument("part", nargs="+", choices=[*PARTS, "all"])
     common.add_outputs(parser)
     parser.add_argument("--workers", default="auto", help="for start and mix (default: auto)")
-    parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], default=[16, 64, 256, 1024],
-                        help="for start (default: 16,64,256,1024)")
+    parser.add_argument(
+        "--ranks",
+        type=lambda text: [int(word) for word in text.split(",")],
+        default=[16, 64, 256, 1024],
+        help="for start (default: 16,64,256,1024)",
+    )
     parser.add_argument("--mix-ranks", type=int, default=128)
     parser.add_argument("--mix-scale", type=int, default=4, help="rounds of mix, times this (default: 4)")
     parser.add_argument("--gain-ranks", type=int, default=8)
@@ -276,7 +341,9 @@ def main():
     parser.add_argument("--gain-seconds", type=float, default=2, help="CPU time of each rank (default: 2)")
     parser.add_argument("--gain-rounds", type=int, default=10, help="reductions in between (default: 10)")
     parser.add_argument("--crossing-rounds", type=int, default=50000)
-    parser.add_argument("--repeat", type=int, default=5, help="runs of gain and crossing, of which medians are taken (default: 5)")
+    parser.add_argument(
+        "--repeat", type=int, default=5, help="runs of gain and crossing, of which medians are taken (default: 5)"
+    )
     parser.add_argument("--limit", type=int, default=600, help="seconds after which a run is ended (default: 600)")
     options = parser.parse_args()
     try:

@@ -51,7 +51,9 @@ class Row:
     measured: bool = False  # computing takes simulated time, in both
 
     def title(self):
-        return " ".join([self.name, *([size_text(self.size)] if self.size else []), *(["measured"] if self.measured else [])])
+        return " ".join(
+            [self.name, *([size_text(self.size)] if self.size else []), *(["measured"] if self.measured else [])]
+        )
 
 
 @dataclasses.dataclass
@@ -89,7 +91,10 @@ def all_rows():
                 rows.append(Row("alltoall", ranks, size, goal=goal))
     rows += [Row("stencil", ranks, 1024) for ranks in (8, 64)]
     rows += [Row(name, ranks, 8) for name in ("test", "iprobe") for ranks in (2, 64)]
-    rows += [Row("compute", 8, 2048, goal=0.6, by="wall", umwelt=("-j", "2"), measured=measured) for measured in (False, True)]
+    rows += [
+        Row("compute", 8, 2048, goal=0.6, by="wall", umwelt=("-j", "2"), measured=measured)
+        for measured in (False, True)
+    ]
     rows.append(Row("bandwidth", 1024, 8, 65 * 512, "message"))  # last: it takes minutes
     return rows
 
@@ -104,9 +109,15 @@ class Tool:
             command = [*self.command(row), str(self.program), row.name, str(calls), str(row.size)]
             begin = time.monotonic()
             # A group of its own: what a run leaves behind ends with it.
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, cwd=self.directory,
-                                       start_new_session=True,
-                                       env={**os.environ, MARK: str(self.directory), "TMPDIR": str(self.directory)})
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=self.directory,
+                start_new_session=True,
+                env={**os.environ, MARK: str(self.directory), "TMPDIR": str(self.directory)},
+            )
             alarm = threading.Timer(self.limit, os.killpg, (process.pid, signal.SIGKILL))
             alarm.start()
             peak = watch(str(self.directory), process) if watch else 0
@@ -119,8 +130,10 @@ class Tool:
             figures = re.findall(r"^\d+\.\d+$", output, re.MULTILINE)
             if process.returncode != 0 or len(figures) != 1:
                 errors.seek(0)
-                raise Failure(f"{' '.join(command)}: expected exit code 0 and one figure, got {process.returncode} and "
-                              f"{output[-200:]!r}\n{errors.read().decode(errors='replace')[-1500:]}")
+                raise Failure(
+                    f"{' '.join(command)}: expected exit code 0 and one figure, got {process.returncode} and "
+                    f"{output[-200:]!r}\n{errors.read().decode(errors='replace')[-1500:]}"
+                )
         return Run(usage.ru_utime + usage.ru_stime, wall, float(figures[0]), peak)
 
 
@@ -132,8 +145,18 @@ class Umwelt(Tool):
         compile_with("mpicc.openmpi", self.program)
 
     def command(self, row):
-        return [str(self.umwelt), "run", "-q", "-np", str(row.ranks), "--platform", "platform.xml", "--cpu", "measured" if row.measured else "none",
-                *row.umwelt]
+        return [
+            str(self.umwelt),
+            "run",
+            "-q",
+            "-np",
+            str(row.ranks),
+            "--platform",
+            "platform.xml",
+            "--cpu",
+            "measured" if row.measured else "none",
+            *row.umwelt,
+        ]
 
 
 class Smpi(Tool):
@@ -143,18 +166,31 @@ class Smpi(Tool):
         compile_with("smpicc", self.program)
 
     def command(self, row):
-        return ["smpirun", "-np", str(row.ranks), "-platform", "platform.xml", "-hostfile", "hosts",
-                f"--cfg=smpi/simulate-computation:{'yes' if row.measured else 'no'}", "--cfg=smpi/host-speed:1Gf", "--log=root.thres:critical"]
+        return [
+            "smpirun",
+            "-np",
+            str(row.ranks),
+            "-platform",
+            "platform.xml",
+            "-hostfile",
+            "hosts",
+            f"--cfg=smpi/simulate-computation:{'yes' if row.measured else 'no'}",
+            "--cfg=smpi/host-speed:1Gf",
+            "--log=root.thres:critical",
+        ]
 
 
 def compile_with(compiler, program):
     if shutil.which(compiler) is None:
         raise Failure(f"{compiler}: expected the MPI compiler, got none. Install what ci/packages --list names")
-    subprocess.run([compiler, "-O2", "-o", str(program), str(HERE / "rows.c"), "-lm"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [compiler, "-O2", "-o", str(program), str(HERE / "rows.c"), "-lm"], check=True, stdout=subprocess.DEVNULL
+    )
 
 
 def peak_memory(mark, process):
-    """Bytes of Pss (pages shared by k processes count as 1/k in each) of all processes of the run together, looked at every 10 ms; less often
+    """Bytes of Pss (pages shared by k processes count as 1/k in each) of all processes of the run together, looked at
+    every 10 ms; less often
     where looking takes long (it stops a process of many mappings meanwhile)."""
     peak = 0
     while True:
@@ -175,7 +211,8 @@ def peak_memory(mark, process):
 
 
 def enough_calls(tool, row, target):
-    """As many calls as take about `target` seconds, or as long as the start; those too short to tell from the start are tried again with
+    """As many calls as take about `target` seconds, or as long as the start; those too short to tell from the start
+    are tried again with
     more."""
     start_up = tool.run(row, 1).cpu
     if start_up > 15 * max(target, 1):  # minutes, if looked at as closely as the others
@@ -200,25 +237,53 @@ def enough_calls(tool, row, target):
 def measure(row, tools, options):
     if row.name == "start":
         runs = {tool.name: [tool.run(row, 1) for _ in range(options.repeat)] for tool in tools}
-        figures = {name: {"calls": 1, "cpu_us": 1e6 * median(each, "cpu"), "wall_us": 1e6 * median(each, "wall"), "runs": len(each)}
-                   for name, each in runs.items()}
+        figures = {
+            name: {
+                "calls": 1,
+                "cpu_us": 1e6 * median(each, "cpu"),
+                "wall_us": 1e6 * median(each, "wall"),
+                "runs": len(each),
+            }
+            for name, each in runs.items()
+        }
     else:
         many = {tool.name: enough_calls(tool, row, options.target) for tool in tools}
         few = {name: max(1, calls // 20) for name, calls in many.items()}
         found = {tool.name: [] for tool in tools}
         begin = time.monotonic()
-        while len(found[tools[-1].name]) < options.repeat and (time.monotonic() - begin < options.patience or not found[tools[-1].name]):
+        while len(found[tools[-1].name]) < options.repeat and (
+            time.monotonic() - begin < options.patience or not found[tools[-1].name]
+        ):
             for tool in tools:
                 short = tool.run(row, few[tool.name])
                 long = tool.run(row, many[tool.name])
                 units = (many[tool.name] - few[tool.name]) * row.messages
-                found[tool.name].append(Run((long.cpu - short.cpu) / units, (long.wall - short.wall) / units, long.simulated_us))
-        figures = {name: {"calls": many[name], "cpu_us": 1e6 * median(each, "cpu"), "wall_us": 1e6 * median(each, "wall"),
-                          "simulated_us_per_call": median(each, "simulated_us"), "runs": len(each)} for name, each in found.items()}
+                found[tool.name].append(
+                    Run((long.cpu - short.cpu) / units, (long.wall - short.wall) / units, long.simulated_us)
+                )
+        figures = {
+            name: {
+                "calls": many[name],
+                "cpu_us": 1e6 * median(each, "cpu"),
+                "wall_us": 1e6 * median(each, "wall"),
+                "simulated_us_per_call": median(each, "simulated_us"),
+                "runs": len(each),
+            }
+            for name, each in found.items()
+        }
     for tool in tools:
         figures[tool.name]["memory_mib"] = tool.run(row, figures[tool.name]["calls"], peak_memory).memory / MIB
-    result = {"row": row.title(), "name": row.name, "ranks": row.ranks, "bytes": row.size, "unit": row.unit, "goal": row.goal,
-              "compares": row.by, "umwelt_options": list(row.umwelt), **figures}
+    result = {
+        "row": row.title(),
+        "name": row.name,
+        "ranks": row.ranks,
+        "bytes": row.size,
+        "unit": row.unit,
+        "goal": row.goal,
+        "compares": row.by,
+        "umwelt_options": list(row.umwelt),
+        **figures,
+    }
     if len(tools) == 2:
         key = f"{row.by}_us"
         result["ratio"] = figures["umwelt"][key] / figures["smpi"][key]
@@ -243,15 +308,27 @@ def verdict(row):
 
 
 def markdown(results):
-    lines = [f"{common.machine_text(results['machine'])}; SimGrid {results['simgrid']}; medians of {results['repeat']} pairs of runs, in "
-             f"turns (fewer where those took more than {results['patience']:.0f} s). Microseconds per unit, start-up subtracted.", "",
-             "| row | ranks | per | Umwelt CPU | SMPI CPU | Umwelt wall | SMPI wall | Umwelt MiB | SMPI MiB | ratio | goal | |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [
+        f"{common.machine_text(results['machine'])}; SimGrid {results['simgrid']}; "
+        f"medians of {results['repeat']} pairs of runs, "
+        f"in turns (fewer where those took more than {results['patience']:.0f} s). "
+        "Microseconds per unit, start-up subtracted.",
+        "",
+        "| row | ranks | per | Umwelt CPU | SMPI CPU | Umwelt wall | SMPI wall | "
+        "Umwelt MiB | SMPI MiB | ratio | goal | |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
     for row in results["rows"]:
         umwelt, smpi = row["umwelt"], row.get("smpi", {})
-        workers = [row["row"] + (f" ({' '.join(row['umwelt_options'])}, wall-clock)" if row["compares"] == "wall" else ""), str(row["ranks"]),
-                 row["unit"], *(show(each.get(key)) for key in ("cpu_us", "wall_us", "memory_mib") for each in (umwelt, smpi)),
-                 show(row.get("ratio")), show(row["goal"]), verdict(row)]
+        workers = [
+            row["row"] + (f" ({' '.join(row['umwelt_options'])}, wall-clock)" if row["compares"] == "wall" else ""),
+            str(row["ranks"]),
+            row["unit"],
+            *(show(each.get(key)) for key in ("cpu_us", "wall_us", "memory_mib") for each in (umwelt, smpi)),
+            show(row.get("ratio")),
+            show(row["goal"]),
+            verdict(row),
+        ]
         lines.append("| " + " | ".join(workers) + " |")
     return "\n".join(lines) + "\n"
 
@@ -260,8 +337,12 @@ def plot(results, path):
     """Ratio per row, as a chart by gnuplot."""
     rows = [row for row in results["rows"] if "ratio" in row]
     if shutil.which("gnuplot") is None:
-        raise Failure("gnuplot: expected the program, got none. Install what ci/packages --list names, or leave --plot out")
-    data = "\n".join(f'{i} {row["ratio"]} {row["goal"] or "NaN"} "{row["row"]}, {row["ranks"]} ranks"' for i, row in enumerate(rows))
+        raise Failure(
+            "gnuplot: expected the program, got none. Install what ci/packages --list names, or leave --plot out"
+        )
+    data = "\n".join(
+        f'{i} {row["ratio"]} {row["goal"] or "NaN"} "{row["row"]}, {row["ranks"]} ranks"' for i, row in enumerate(rows)
+    )
     script = f"""$data << EOD
 {data}
 EOD
@@ -279,7 +360,12 @@ plot $data using 2:1:ytic(4) with points pt 7 ps 0.8 lc rgb "#1f6fb2" title "rat
 
 
 def simgrid():
-    version = subprocess.run(["dpkg-query", "--show", "--showformat=${Version}", "libsimgrid-dev"], capture_output=True, text=True, check=False)
+    version = subprocess.run(
+        ["dpkg-query", "--show", "--showformat=${Version}", "libsimgrid-dev"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return version.stdout or "unknown"
 
 
@@ -292,8 +378,14 @@ def chosen(rows, options):
     for name in options.rows or []:
         if name not in names:
             raise Failure(f"--rows {name}: expected some of {', '.join(sorted(names))}")
-    rows = [row for row in rows if (not options.rows or row.name in options.rows) and (not options.ranks or row.ranks in options.ranks)
-            and (not options.bytes or row.size in options.bytes) and (not options.goals or row.goal is not None)]
+    rows = [
+        row
+        for row in rows
+        if (not options.rows or row.name in options.rows)
+        and (not options.ranks or row.ranks in options.ranks)
+        and (not options.bytes or row.size in options.bytes)
+        and (not options.goals or row.goal is not None)
+    ]
     if not rows:
         raise Failure("no row has these ranks and bytes")
     return rows
@@ -308,8 +400,12 @@ def main():
     parser.add_argument("--goals", action="store_true", help="only rows with a goal")
     parser.add_argument("--only-umwelt", action="store_true", help="without SMPI: the effect of a change")
     parser.add_argument("--repeat", type=int, default=3, help="pairs of runs, of which medians are taken (default: 3)")
-    parser.add_argument("--patience", type=float, default=60, help="seconds after which a row begins no further pair (default: 60)")
-    parser.add_argument("--target", type=float, default=1, help="seconds that the calls of a run shall take (default: 1)")
+    parser.add_argument(
+        "--patience", type=float, default=60, help="seconds after which a row begins no further pair (default: 60)"
+    )
+    parser.add_argument(
+        "--target", type=float, default=1, help="seconds that the calls of a run shall take (default: 1)"
+    )
     parser.add_argument("--limit", type=int, default=600, help="seconds after which a run is ended (default: 600)")
     common.add_outputs(parser)
     parser.add_argument("--plot", type=pathlib.Path, help="write a chart of the ratios there (SVG)")
@@ -325,12 +421,24 @@ def main():
             tools = [Umwelt(options.build.absolute(), directory, options.limit)]
             if not options.only_umwelt:
                 tools.append(Smpi(directory, options.limit))
-            results = {"machine": common.machine(), "simgrid": simgrid(), "repeat": options.repeat, "patience": options.patience, "rows": []}
+            results = {
+                "machine": common.machine(),
+                "simgrid": simgrid(),
+                "repeat": options.repeat,
+                "patience": options.patience,
+                "rows": [],
+            }
             for row in rows:
                 results["rows"].append(measure(row, tools, options))
-                print(f"{row.title()}, {row.ranks} ranks: " + ", ".join(
-                    f"{tool.name} {show(results['rows'][-1][tool.name]['cpu_us'])} us CPU" for tool in tools)
-                    + (f", ratio {show(results['rows'][-1]['ratio'])}" if len(tools) == 2 else ""), file=sys.stderr, flush=True)
+                print(
+                    f"{row.title()}, {row.ranks} ranks: "
+                    + ", ".join(
+                        f"{tool.name} {show(results['rows'][-1][tool.name]['cpu_us'])} us CPU" for tool in tools
+                    )
+                    + (f", ratio {show(results['rows'][-1]['ratio'])}" if len(tools) == 2 else ""),
+                    file=sys.stderr,
+                    flush=True,
+                )
                 if options.json:
                     options.json.write_text(json.dumps(results, indent=2) + "\n")
         common.write_outputs(options, results, markdown)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""terminal.py CASE UMWELT PROGRAM: runs `umwelt run` on a terminal (a pseudo-terminal of the test) and looks at every byte that reaches
+"""terminal.py CASE UMWELT PROGRAM: runs `umwelt run` on a terminal (a pseudo-terminal of the test) and looks at every
+byte that reaches
 it. PROGRAM is chatter.c."""
 import os
 import pty
@@ -21,7 +22,9 @@ def run(*options, answer=None):
     attributes = termios.tcgetattr(theirs)
     attributes[1] &= ~termios.ONLCR
     termios.tcsetattr(theirs, 0, attributes)
-    child = subprocess.Popen([umwelt, "run", "--cpu", "none", *options], stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True)
+    child = subprocess.Popen(
+        [umwelt, "run", "--cpu", "none", *options], stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True
+    )
     os.close(theirs)
     shown, end = b"", time.time() + 100
     while time.time() < end:
@@ -51,14 +54,14 @@ def without_progress(shown):
     """What is left on the screen; every progress line must begin a line and be erased before anything else comes."""
     lines = 0
     while (begin := shown.find(b"\rumwelt: simulated")) >= 0:
-        if begin > 0 and shown[begin - 1:begin] != b"\n" and not shown[:begin].endswith(ERASE):
-            fail("a progress line behind other text", shown[max(0, begin - 200):begin + 200])
+        if begin > 0 and shown[begin - 1 : begin] != b"\n" and not shown[:begin].endswith(ERASE):
+            fail("a progress line behind other text", shown[max(0, begin - 200) : begin + 200])
         line_end = shown.find(b"\x1b[K", begin)
-        rest = shown[line_end + 3:]
+        rest = shown[line_end + 3 :]
         if line_end < 0 or b"\n" in shown[begin:line_end]:
-            fail("other text in a progress line", shown[begin:begin + 300])
+            fail("other text in a progress line", shown[begin : begin + 300])
         if not rest.startswith(b"\rumwelt: simulated") and not rest.startswith(ERASE):
-            fail("a progress line that is not erased", shown[begin:begin + 300])
+            fail("a progress line that is not erased", shown[begin : begin + 300])
         shown = shown[:begin] + rest
         lines += 1
     return shown.replace(ERASE, b""), lines
