@@ -116,7 +116,7 @@ bool umw_timer_fd_wait(int fd);             /* a read of `fd` is next: waits unt
 void umw_timer_fd_copied(int from, int to); /* dup */
 void umw_timer_fd_closed(int fd);
 
-/* descriptors/mqueue.c: a descriptor of mq_open is closed */
+/* io/mqueue.c: a descriptor of mq_open is closed */
 void umw_queue_fd_closed(int fd);
 
 /* descriptors/wait_fds.c: threads of the rank that wait for a descriptor */

@@ -179,7 +179,7 @@ struct umw_gate {
   uint64_t wakes;         /* grows whenever a thread of the rank releases something another may wait for */
   uint64_t releases;      /* grows whenever somebody releases something that lies in memory shared with other ranks */
   uint32_t line_open;     /* by stream, 1 and 2: bit set: what the rank wrote there last has not ended its line
-                             (preload/descriptors/files.c) */
+                             (preload/io/files.c) */
   uint32_t made_progress; /* a thread has got somewhere without a call (runtime/rank_host/slices.h, preload/threads/) */
   uint32_t alone;         /* no other thread of the rank runs, nor waits for anything but a descriptor */
   uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */

@@ -7,13 +7,6 @@
 
 #include "preload/pmix/values.h"
 
-struct umw_pmi_space umw_pmi_own_space(void)
-{
-  struct umw_pmi_space space;
-  snprintf(space.name, sizeof space.name, "kvs_%s", umw_gate->job_name);
-  return space;
-}
-
 int umw_pmi_check_key(const char* key)
 {
   if (!key || !*key)

@@ -5,16 +5,12 @@
 #include <stddef.h>
 
 #include "preload/pmi/calls.h"
+#include "preload/pmix/own_space.h"
 #include "preload/shim.h"
 
 #define UMW_PMI_NAMES "names" /* the space of published names */
 
 #pragma GCC visibility push(hidden)
-struct umw_pmi_space {
-  char name[UMW_PMI_NAME_MAX];
-};
-struct umw_pmi_space umw_pmi_own_space(void);
-
 int umw_pmi_check_key(const char* key);
 int umw_pmi_check_value(const char* value);
 /* Copies a text and its end; PMI_ERR_INVALID_LENGTH if it does not fit. */

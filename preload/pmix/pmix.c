@@ -8,7 +8,7 @@
  */
 #include "preload/shim.h"
 
-#include "preload/pmi/pairs.h"
+#include "preload/pmix/own_space.h"
 #include "preload/pmix/client.h"
 #include "preload/pmix/values.h"
 
