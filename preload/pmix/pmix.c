@@ -8,8 +8,8 @@
  */
 #include "preload/shim.h"
 
-#include "preload/pmix/own_space.h"
 #include "preload/pmix/client.h"
+#include "preload/pmix/own_space.h"
 #include "preload/pmix/values.h"
 
 #include <stdio.h>
