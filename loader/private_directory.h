@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The run's private directory (mode 0700, below $TMPDIR or /tmp): private copies, stubs, session directories. It is
-// gone afterwards whatever happens: a janitor process removes it when the run ends in any way, kill -9 included, and
-// remove() does so at once on the ordinary ways out. Should both be killed, the next run sweeps it up.
+// The run's private directory (mode 0700, below $TMPDIR or /tmp): files and session directories of the
+// simulated nodes. It is gone afterwards whatever happens: a janitor process removes it when the run ends in any way,
+// kill -9 included, and remove() does so at once on the ordinary ways out. Should both be killed, the next run sweeps
+// it up.
 #pragma once
 
 #include <string>

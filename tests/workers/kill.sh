@@ -6,7 +6,7 @@
 # Starts the job `umwelt run OPTIONS PROGRAM FILE`, which runs until the file exists, and sends SIGKILL to one of its
 # processes at a random moment; again, ROUNDS times. By KIND of the process:
 #   runtime  the one that was started: it ends with 137
-#   worker process     any that carries ranks: the job ends with 137 and one message with worker process, ranks, hosts and signal
+#   worker   any that carries ranks: the job ends with 137 and one message with worker process, ranks, hosts and signal
 #   janitor  the one that tidies up: nothing happens, the job ends well once the file is there
 # Within ten seconds no process, no private directory and no shared memory of the job is left.
 set -u

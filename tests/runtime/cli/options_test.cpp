@@ -319,7 +319,7 @@ TEST(RunOptions, WorkersHaveAnOlderName)
   EXPECT_THAT(parse_error({"--cells", "many", "p"}), testing::StartsWith("--cells: expected auto"));
 }
 
-TEST(RunOptions, AWorkerHasRoomForFifteenRanks)
+TEST(RunOptions, RanksPerWorkerHaveALimit)
 {
   EXPECT_FALSE(parse({"p"}).workers.ranks_per_worker.has_value());
   EXPECT_EQ(parse({"--ranks-per-worker", "512", "p"}).workers.ranks_per_worker, 512u);
