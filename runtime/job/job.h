@@ -279,6 +279,7 @@ private:
   std::vector<std::shared_ptr<rank_host::Directory>> directories_; // working directory each program starts in
   int null_fd_ = -1;
   std::size_t running_ = 0;
+  std::size_t begun_ = 0; // programs whose main has been reached, those that ranks have executed or spawned included
   SimTime ended_at_ = sim::never;
   Interruption interruption_{plan_.options.timeout.has_value()};
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

@@ -28,6 +28,7 @@ void Job::started(Rank& rank)
 {
   rank.phase = Rank::Phase::running;
   rank.gate.running = 1;
+  output_.show_start(++begun_, ranks_.size());
 }
 
 void Job::finish(Rank& rank)

@@ -318,6 +318,13 @@ void OutputRelay::show_progress(sim::SimTime now, std::uint64_t events)
     progress_.update(now, events);
 }
 
+void OutputRelay::show_start(std::size_t begun, std::size_t all)
+{
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock && !line_is_open_)
+    progress_.starting(begun, all);
+}
+
 void OutputRelay::erase_progress()
 {
   const std::scoped_lock lock(mutex_);

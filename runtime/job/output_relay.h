@@ -61,6 +61,7 @@ public:
   // Text of the runtime's own, or of ranks whose output it collects.
   void write(int stream, std::string_view text);
   void show_progress(sim::SimTime now, std::uint64_t events);
+  void show_start(std::size_t begun, std::size_t all);
   void erase_progress();
 
 private:

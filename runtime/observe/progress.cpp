@@ -47,6 +47,17 @@ void Progress::update(sim::SimTime now, std::uint64_t events)
   last_events_ = events;
 }
 
+void Progress::starting(std::size_t begun, std::size_t all)
+{
+  if (!active_)
+    return;
+  const double wall = clock_();
+  if (wall - shown_ < period)
+    return;
+  show(fmt::format("umwelt: {} of {} ranks have begun   wall clock {}", begun, all, show_seconds(wall - started_)));
+  shown_ = wall;
+}
+
 void Progress::show(const std::string& line)
 {
   // Carriage return, the line, "erase to the end of the line" (ECMA-48 EL) for what is left of a longer one before.

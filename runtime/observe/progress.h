@@ -2,6 +2,7 @@
 // One line on a terminal that tells how far the simulation is, rewritten in place at most twice a second.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -28,6 +29,8 @@ public:
 
   // Cheap when it is not yet time for the next line.
   void update(sim::SimTime now, std::uint64_t events);
+  // The same while ranks are loaded, which takes a while with hundreds of them: so many of all have begun.
+  void starting(std::size_t begun, std::size_t all);
   // Takes the line off the screen; the next update shows it again.
   void erase();
   [[nodiscard]] bool active() const { return active_; }

@@ -25,7 +25,8 @@ public:
   // The NIC has written to memory of `process`. `told`: an event or a count says so, too.
   virtual void written(Process& process, bool told) { (void)process, (void)told; }
   // The process asked and there was nothing (EQGet, EQPoll without time-out, CTGet with the value it already knew). The
-  // runtime may block the caller until something can have changed (runtime/job/polling.h). True: worth looking again now.
+  // runtime may block the caller until something can have changed (runtime/job/polling.h). True: worth looking again
+  // now.
   virtual bool empty_poll(Process& process) = 0;
   // The process made a call that tells nothing of events, perhaps on every turn of a loop that waits for something
   // else, as for its memory: as empty_poll().

@@ -55,6 +55,19 @@ TEST_F(ProgressLine, IsSilentWhenTheStreamIsNoTerminal)
   std::fclose(file);
 }
 
+TEST_F(ProgressLine, TellsHowManyRanksHaveBegun)
+{
+  Progress progress(stream, clock(), true);
+  progress.starting(1, 1200);
+  EXPECT_EQ(written(), "");
+  now += 2;
+  progress.starting(300, 1200);
+  EXPECT_EQ(written(), "\rumwelt: 300 of 1200 ranks have begun   wall clock 2.00 s\x1b[K");
+  now += 0.25;
+  progress.starting(301, 1200);
+  EXPECT_EQ(written(), "");
+}
+
 TEST_F(ProgressLine, WaitsHalfASecondOfWallClock)
 {
   Progress progress(stream, clock(), true);
