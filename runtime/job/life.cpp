@@ -28,7 +28,8 @@ void Job::started(Rank& rank)
 {
   rank.phase = Rank::Phase::running;
   rank.gate.running = 1;
-  output_.show_start(++begun_, ranks_.size());
+  if (++begun_ <= ranks_.size()) // beyond, others have been executed
+    output_.show_start(begun_, ranks_.size());
 }
 
 void Job::finish(Rank& rank)
