@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * A thread that computes for a while with a few hundred bytes of its stack left, which is no fault: signals that Umwelt
- * sends itself need more than that. Then it uses up the rest, which is one. Same output natively and simulated. */
+ * A coroutine with a stack of its own that computes for a while with a few hundred bytes of that left, which is no
+ * fault: signals that Umwelt sends itself need more. Then it uses up the rest, which is one. Same output natively and
+ * simulated. */
 #define _GNU_SOURCE
 #include <alloca.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 enum { PAGE = 4096, STACK = 256 << 10, LEFT = 512, ROUNDS = 300000000 };
 
@@ -48,31 +48,28 @@ static void on_fault(int number, siginfo_t* information, void* context)
   siglongjmp(out, 1);
 }
 
-static void* live(void* unused)
+static void live(void)
 {
-  (void)unused;
-  static char alternate[64 << 10];
-  const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
-  sigaltstack(&stack, NULL);
   printf("computed %u\n", at_the_edge());
   if (sigsetjmp(out, 1) == 0)
     printf("not reached: %d\n", beyond(0));
-  return NULL;
 }
 
 int main(void)
 {
+  static char alternate[64 << 10];
+  const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
+  sigaltstack(&stack, NULL);
   char* memory = mmap(NULL, STACK + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   mprotect(memory, PAGE, PROT_NONE);
   lowest = memory + PAGE;
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigaction(SIGSEGV, &action, NULL);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstack(&attributes, lowest, STACK);
-  if (pthread_create(&thread, &attributes, live, NULL) != 0)
-    return 1;
-  pthread_join(thread, NULL);
+  static ucontext_t own, other;
+  getcontext(&other);
+  other.uc_stack = (stack_t){.ss_sp = lowest, .ss_size = STACK};
+  other.uc_link = &own;
+  makecontext(&other, live, 0);
+  swapcontext(&own, &other);
   return 0;
 }
