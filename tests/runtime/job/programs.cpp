@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "loader/private_directory.h"
+#include "runtime/engine/thread_pointer.h"
 #include "runtime/gate/dispatch.h"
 #include "runtime/plan/placement.h"
 #include "runtime/rank_host/signals.h"
@@ -39,6 +40,7 @@ Outcome JobTest::run(const std::vector<Program>& programs)
     rank.leave();
     programs[static_cast<std::size_t>(rank.index)](rank);
   };
+  engine::adopt_runtime_thread_pointer();
   loader::PrivateDirectory directory(false);
   testing::internal::CaptureStderr();
   Outcome outcome;
