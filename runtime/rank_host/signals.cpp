@@ -39,13 +39,15 @@ std::uintptr_t lowest_of_stack()
 
 // A tick's frame is some kilobytes of the stack that is interrupted. Where those are not left the kernel drops the tick
 // and sends SIGSEGV instead (force_sigsegv() in Linux' kernel/signal.c), of which a program that is content with what
-// it has left must not hear. The same from the same place with no time between is a fault of the instruction there.
+// it has left must not hear. The same from the same place, again and again with hardly any time between, is a fault of
+// the instruction there; two ticks that were held up may come at once.
 bool is_tick_without_room(int signal, const siginfo_t& information, const ucontext_t& context)
 {
   if (signal != SIGSEGV || information.si_code != SI_KERNEL)
     return false;
-  constexpr std::uintptr_t frame = 4096;       // at least; more with AVX-512
-  constexpr std::int64_t shortest = 1'000'000; // ns of CPU time between two ticks
+  constexpr std::uintptr_t frame = 4096;     // at least; more with AVX-512
+  constexpr std::int64_t shortest = 100'000; // ns of CPU time between two ticks
+  constexpr unsigned at_once = 3;            // so many ticks never come
   const auto sp = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
   char byte = 0;
   const iovec to{&byte, 1};
@@ -55,15 +57,16 @@ bool is_tick_without_room(int signal, const siginfo_t& information, const uconte
   static std::uintptr_t last_sp = 0;
   static greg_t last_pc = 0;
   static std::int64_t last_time = 0;
+  static unsigned repeats = 0;
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   const std::int64_t time = now.tv_sec * 1'000'000'000LL + now.tv_nsec;
   const greg_t pc = context.uc_mcontext.gregs[REG_RIP];
-  const bool again = sp == last_sp && pc == last_pc && time - last_time < shortest;
+  repeats = sp == last_sp && pc == last_pc && time - last_time < shortest ? repeats + 1 : 0;
   last_sp = sp;
   last_pc = pc;
   last_time = time;
-  return !again;
+  return repeats < at_once;
 }
 
 void on_fault(int signal, siginfo_t* information, void* context)
