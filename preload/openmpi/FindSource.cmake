@@ -27,7 +27,7 @@ function(umwelt_openmpi_check directory upstream)
   if(NOT EXISTS "${file}")
     message(FATAL_ERROR
       "UMWELT_OPENMPI_SOURCE=${directory}: expected the top directory of Open MPI's source, got a directory without "
-                        "a file VERSION. Point it at an unpacked openmpi source package, or leave it empty to fetch one.")
+      "a file VERSION. Point it at an unpacked openmpi source package, or leave it empty to fetch one.")
   endif()
   set(found "")
   foreach(part IN ITEMS major minor release)
@@ -39,13 +39,13 @@ function(umwelt_openmpi_check directory upstream)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" wanted "${upstream}")
   if(NOT found STREQUAL wanted)
     message(FATAL_ERROR "UMWELT_OPENMPI_SOURCE=${directory}: expected Open MPI ${wanted} (the version of the installed "
-                        "libopenmpi-dev), got ${found}. Unpack the matching source package, or leave the variable empty.")
+                        "libopenmpi-dev), got ${found}. Unpack the matching source package, or leave the variable "
+                        "empty.")
   endif()
 endfunction()
 
 # umwelt_openmpi_fetch(<directory> <version> <into>): downloads source package openmpi=<version> and unpacks it below
-# <into>,
-# once; <directory> is set to where it is. Needs a deb-src entry, but neither root nor anything installed.
+# <into>, once; <directory> is set to where it is. Needs a deb-src entry, but neither root nor anything installed.
 function(umwelt_openmpi_fetch directory version into)
   string(REGEX REPLACE "^[0-9]+:" "" file_version "${version}")
   set(target "${into}/openmpi-${file_version}")
@@ -59,8 +59,8 @@ function(umwelt_openmpi_fetch directory version into)
   if(NOT UMWELT_APT_GET OR NOT UMWELT_DPKG_SOURCE)
     message(FATAL_ERROR
       "Source package openmpi=${version}: expected apt-get and dpkg-source to fetch it, got: at least one is "
-                        "missing. Install dpkg-dev, or set UMWELT_OPENMPI_SOURCE to the unpacked source package, or configure "
-                        "with -DUMWELT_OPENMPI=OFF.")
+      "missing. Install dpkg-dev, or set UMWELT_OPENMPI_SOURCE to the unpacked source package, or configure "
+      "with -DUMWELT_OPENMPI=OFF.")
   endif()
   message(STATUS "Fetching the source package openmpi ${version}")
   file(MAKE_DIRECTORY "${into}")
@@ -70,8 +70,8 @@ function(umwelt_openmpi_fetch directory version into)
   if(failed)
     message(FATAL_ERROR "Source package openmpi=${version}: expected apt-get source to fetch it, got:\n${said}"
                         "Add a deb-src entry for the distribution to /etc/apt/sources.list.d and run apt-get update "
-                        "(ci/packages does both), or set UMWELT_OPENMPI_SOURCE to the unpacked source package, or configure "
-                        "with -DUMWELT_OPENMPI=OFF.")
+                        "(ci/packages does both), or set UMWELT_OPENMPI_SOURCE to the unpacked source package, or "
+                        "configure with -DUMWELT_OPENMPI=OFF.")
   endif()
   # Unpacked under another name first, so that an interrupted run leaves nothing that looks complete.
   file(REMOVE_RECURSE "${target}.part")

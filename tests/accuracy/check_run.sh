@@ -9,7 +9,8 @@ trap 'rm -rf "$work"' EXIT
 for mode in put_waitack put_nowait get_waitreply get_nowait ack match; do
   file=$mode
   [[ $mode != ack && $mode != match ]] || file=ptlperf_$mode
-  "$umwelt" run -q -np 2 --cpu none ptlbench "$mode" --sizes 8,4096 --count 10000 --volume 256MB --duration 10ms >"$work/real_$file.csv"
+  "$umwelt" run -q -np 2 --cpu none ptlbench "$mode" --sizes 8,4096 --count 10000 --volume 256MB --duration 10ms \
+    >"$work/real_$file.csv"
   cp "$work/real_$file.csv" "$work/s4bxi_$file.csv"
 done
 # this S4BXI takes twice as long for Puts

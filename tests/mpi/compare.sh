@@ -20,8 +20,8 @@ set -euo pipefail
 # Open MPI as a user gets it, told that the test machine has fewer cores than ranks. Without cross-memory attach, which
 # containers forbid; one-sided over messages and shared memory, since Open MPI 4.1's osc rdma crashes in
 # MPI_Compare_and_swap over vader.
-mpirun=(mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca btl "self,vader${UMWELT_TEST_SPAWNS:+,tcp}"
-  --mca btl_vader_single_copy_mechanism none --mca osc "sm,pt2pt")
+mpirun=(mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none
+  --mca btl "self,vader${UMWELT_TEST_SPAWNS:+,tcp}" --mca btl_vader_single_copy_mechanism none --mca osc "sm,pt2pt")
 
 input=${UMWELT_TEST_INPUT:-/dev/null}
 limit=${UMWELT_TEST_TIMEOUT:-60}
@@ -71,7 +71,8 @@ native)
   run "$directory/native" "${mpirun[@]}" --output-filename "$directory/native.ranks" -np "$np" "$@"
   [[ ${UMWELT_TEST_SPAWNS:-} ]] || of_ranks "$directory/native" "$directory/native.ranks"
   # A program that finds a mistake, or nothing to say, is no reference.
-  if grep -q FAILED "$directory/native.stdout" || ! [[ -s $directory/native.stdout.ranks ]] || [[ $(<"$directory/native.exit") == 124 ]]; then
+  if grep -q FAILED "$directory/native.stdout" || ! [[ -s $directory/native.stdout.ranks ]] ||
+    [[ $(<"$directory/native.exit") == 124 ]]; then
     echo "$1: expected a native run with all checks passed, got exit code $(<"$directory/native.exit") and:"
     show "$directory/native"
     exit 1
@@ -88,7 +89,8 @@ emulated)
   done
   shift
   if ! [[ -e $directory/native.exit ]]; then
-    echo "$directory: expected the result of a native run, got none. Run the test of the same name that ends in .native first."
+    echo "$directory: expected the result of a native run, got none." \
+      "Run the test of the same name that ends in .native first."
     exit 1
   fi
   work=$(mktemp -d "$directory/emulated.XXXXXX")
@@ -101,7 +103,8 @@ emulated)
   fi
   same=true
   for part in exit stdout.ranks stderr.ranks; do
-    diff -u --label "native $part" --label "emulated $part" "$directory/native.$part" "$work/emulated.$part" || same=false
+    diff -u --label "native $part" --label "emulated $part" "$directory/native.$part" "$work/emulated.$part" ||
+      same=false
   done
   if ! $same; then
     echo "$*: expected the native result under Umwelt too, got the differences above, and this:"

@@ -64,7 +64,8 @@ program f08_messages
   call MPI_Type_vector(third, 1, 3, MPI_DOUBLE_PRECISION, every_third)
   call MPI_Type_commit(every_third)
   incoming = -1
-  call MPI_Sendrecv(outgoing, 1, every_third, right, 2, incoming, third, MPI_DOUBLE_PRECISION, left, 2, MPI_COMM_WORLD, status)
+  call MPI_Sendrecv(outgoing, 1, every_third, right, 2, incoming, third, MPI_DOUBLE_PRECISION, left, 2, &
+    MPI_COMM_WORLD, status)
   call check(all(incoming(1:third) == [(left + (3*i - 2)*0.5d0, i=1, third)]), 'vector')
   call check(incoming(third + 1) == -1, 'end of vector')
   call MPI_Type_free(every_third)

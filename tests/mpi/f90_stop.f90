@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! Module mpi, list-directed output through libgfortran's own buffers, an internal file, and an end by "stop 6" on one rank.
+! Module mpi, list-directed output through libgfortran's own buffers, an internal file, and an end by "stop 6" on one
+! rank.
 program f90_stop
   use mpi
   use, intrinsic :: iso_fortran_env, only: output_unit

@@ -22,8 +22,8 @@ complain() {
 }
 grep -q '^Success=1$' hpccoutf.txt || complain "expected Success=1, got $(grep '^Success' hpccoutf.txt || echo nothing)"
 ! grep FAILED hpccoutf.txt || complain "expected no FAILED, got the lines above"
-for section in MPIRandomAccess StarRandomAccess SingleRandomAccess MPIRandomAccess_LCG PTRANS StarDGEMM SingleDGEMM StarSTREAM \
-  SingleSTREAM MPIFFT StarFFT SingleFFT LatencyBandwidth HPL; do
+for section in MPIRandomAccess StarRandomAccess SingleRandomAccess MPIRandomAccess_LCG PTRANS StarDGEMM SingleDGEMM \
+  StarSTREAM SingleSTREAM MPIFFT StarFFT SingleFFT LatencyBandwidth HPL; do
   grep -q "^End of $section section" hpccoutf.txt || complain "expected section $section to end, got no such line"
 done
 between() { # between NAME LOW HIGH

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! A hybrid: OpenMP inside each rank, MPI between them (MPI_THREAD_FUNNELED). Loops with reductions, barriers, critical sections,
-! single and master regions, tasks.
+! A hybrid: OpenMP inside each rank, MPI between them (MPI_THREAD_FUNNELED). Loops with reductions, barriers, critical
+! sections, single and master regions, tasks.
 program hybrid_openmp
   use mpi
   use omp_lib
@@ -55,7 +55,7 @@ program hybrid_openmp
   end do
   !$omp end single
   !$omp end parallel
-  print '(a,i0,a,f0.1,4(a,i0))', '[', rank, '] sum ', expected, ', visits ', visits, ', singles ', firsts, ', threads ', most, &
-    ', tasks ', task_sum
+  print '(a,i0,a,f0.1,4(a,i0))', '[', rank, '] sum ', expected, ', visits ', visits, ', singles ', firsts, &
+    ', threads ', most, ', tasks ', task_sum
   call MPI_Finalize(ierr)
 end program hybrid_openmp

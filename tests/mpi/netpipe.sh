@@ -24,8 +24,8 @@ netpipe() {
     shift
   done
   shift
-  timeout --kill-after=5 "${UMWELT_TEST_TIMEOUT:-120}" "$umwelt" run -q -np 2 "${run[@]}" "${options[@]}" NPopenmpi -p 0 "$@" \
-    -o "$file" </dev/null >log 2>&1 || code=$?
+  timeout --kill-after=5 "${UMWELT_TEST_TIMEOUT:-120}" "$umwelt" run -q -np 2 "${run[@]}" "${options[@]}" \
+    NPopenmpi -p 0 "$@" -o "$file" </dev/null >log 2>&1 || code=$?
   if ((code != 0)); then
     echo "NPopenmpi $*: expected exit code 0, got $code:"
     cat log
@@ -52,7 +52,8 @@ awk '
   { points++; bytes[points] = $1; rate[points] = $2; time[points] = $3 }
   # the mtl of Open MPI changes its protocol at 255 bytes and is 4 % faster from there.
   points > 1 && $3 < time[points - 1] * 0.95 - 1e-8 {
-    complain("expected " $1 " bytes to take at least as long as " bytes[points - 1] ", got " $3 " s after " time[points - 1] " s")
+    complain("expected " $1 " bytes to take at least as long as " bytes[points - 1] \
+      ", got " $3 " s after " time[points - 1] " s")
   }
   END {
     if (points < 30) complain("expected a curve of at least 30 sizes, got " points + 0)

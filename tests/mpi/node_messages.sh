@@ -29,7 +29,8 @@ within() { # WHAT VALUE LEAST MOST
 run --cpu none -np 4 -N 2 --trace "$work/trace.csv" "$program" >/dev/null
 awk -F, 'NR > 1 && $1 <= 7 && $2 == $3 && $8 != $9' "$work/trace.csv" >"$work/inside"
 [[ ! -s $work/inside ]] || fail "messages of the network within a node: $(head -n 3 "$work/inside")"
-awk -F, 'NR > 1 && $1 <= 7 && $2 != $3 { found = 1 } END { exit !found }' "$work/trace.csv" || fail "no message between nodes"
+awk -F, 'NR > 1 && $1 <= 7 && $2 != $3 { found = 1 } END { exit !found }' "$work/trace.csv" ||
+  fail "no message between nodes"
 
 # Seen after two lines, copied out in a third; then what a core copies, which is 12 GB/s unless told otherwise.
 within "8 bytes" "$(half 8 --cpu none)" 0.2 0.6
@@ -53,8 +54,10 @@ diff -u "$work/report0.json" "$work/report3.json"
 for bad in lines=5ns line=5 sockets=0 copy_bandwidth=0B/s shm=1TiB @/nowhere line; do
   code=0
   run --node "$bad" -np 1 true 2>"$work/error" || code=$?
-  [[ $code == 121 ]] && grep -q "expected\|has no parameter" "$work/error" || fail "--node $bad: exit code $code, $(<"$work/error")"
+  [[ $code == 121 ]] && grep -q "expected\|has no parameter" "$work/error" ||
+    fail "--node $bad: exit code $code, $(<"$work/error")"
 done
 code=0
 run --shm-size huge -np 1 true 2>"$work/error" || code=$?
-[[ $code == 121 ]] && grep -q -- "--shm-size" "$work/error" || fail "--shm-size huge: exit code $code, $(<"$work/error")"
+[[ $code == 121 ]] && grep -q -- "--shm-size" "$work/error" ||
+  fail "--shm-size huge: exit code $code, $(<"$work/error")"

@@ -11,7 +11,10 @@ trap 'rm -rf "$work"' EXIT
 "$@" >"$work/native" 2>/dev/null </dev/null
 native=$?
 [ $native -lt 126 ] || [ $native -gt 128 ] || exit 1 # it did not start
-[ -s "$work/native" ] || { echo "$*: expected something on standard output natively, to compare, got nothing and exit code $native"; exit 1; }
+if ! [ -s "$work/native" ]; then
+  echo "$*: expected something on standard output natively, to compare, got nothing and exit code $native"
+  exit 1
+fi
 for mode in "--cpu measured" "--cpu none" "--workers 1"; do
   read -ra options <<<"$mode"
   exact=()

@@ -5,7 +5,8 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # symbols with a leading umw_ are the shim's own
-nm -D --defined-only "$2" | awk '$2 == "T" || $2 == "W" { print $3 }' | sed 's/@.*//' | grep -v '^umw_' | sort -u >"$work/exported"
+nm -D --defined-only "$2" | awk '$2 == "T" || $2 == "W" { print $3 }' | sed 's/@.*//' | grep -v '^umw_' | sort -u \
+  >"$work/exported"
 "$1" coverage | awk -F'|' 'NF > 4 && $2 !~ /Symbol|---/ { gsub(/[ `]/, "", $2); print $2 }' | sort -u >"$work/listed"
 [ -s "$work/listed" ]
 diff "$work/listed" "$work/exported" && echo "$(wc -l <"$work/listed") symbols"

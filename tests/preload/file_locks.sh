@@ -28,7 +28,8 @@ check() {
 
 for np in 2 3; do
   check native "$program" @ $np
-  for way in "--cpu none -N 1" "--cpu none -N 2" "--cpu none --workers 2 -N 2" "--cpu none --workers 2 -N 1" "--cpu measured" "--cpu measured --workers 2"; do
+  for way in "--cpu none -N 1" "--cpu none -N 2" "--cpu none --workers 2 -N 2" "--cpu none --workers 2 -N 1" \
+    "--cpu measured" "--cpu measured --workers 2"; do
     [[ $np == 2 || $way == *none*workers*"-N 2" ]] || continue
     read -ra options <<<"$way"
     check simulated "$umwelt" run -q "${options[@]}" -np $np "$program" @ $np
@@ -41,7 +42,8 @@ for way in "--workers 0" "--workers 2"; do
   rm -rf "$work/directory"
   mkdir "$work/directory"
   code=0
-  timeout 60 "$umwelt" run -q --cpu none "${options[@]}" -np 2 "$program" "$work/directory" 2 wait 2>"$work/errors" || code=$?
+  timeout 60 "$umwelt" run -q --cpu none "${options[@]}" -np 2 "$program" "$work/directory" 2 wait 2>"$work/errors" ||
+    code=$?
   if [[ $code != 122 ]] || ! grep -q "umw_file_lock\|flock" "$work/errors"; then
     echo "$way: expected a deadlock in a lock (122), got $code and:"
     cat "$work/errors"

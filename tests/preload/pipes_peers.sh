@@ -19,16 +19,19 @@ passed after 6.500 s
 read after 2.000 s
 written after 4.500 s
 END
-for options in "--workers 0" "--workers 0" "--ranks-per-worker 1" "--ranks-per-worker 1" "--ranks-per-worker 2" "--ranks-per-worker 1 -j 2"; do
+for options in "--workers 0" "--workers 0" "--ranks-per-worker 1" "--ranks-per-worker 1" "--ranks-per-worker 2" \
+  "--ranks-per-worker 1 -j 2"; do
   read -ra how <<<"$options"
-  timeout -k 2 60 "$umwelt" run -q --cpu none "${how[@]}" -np 3 -host a:2,b:1 --platform crossbar "$program" peers "$work" \
-    >"$work/output" 2>&1 </dev/null || { echo "$options: exit code $?"; cat "$work/output"; exit 1; }
+  timeout -k 2 60 "$umwelt" run -q --cpu none "${how[@]}" -np 3 -host a:2,b:1 --platform crossbar \
+    "$program" peers "$work" >"$work/output" 2>&1 </dev/null ||
+    { echo "$options: exit code $?"; cat "$work/output"; exit 1; }
   LC_ALL=C sort "$work/output" | diff "$work/expected" - || { echo "$options: not as expected"; exit 1; }
 done
 "$program" >"$work/native" 2>&1 </dev/null
 for options in "--workers 0" "--ranks-per-worker 2"; do
   read -ra how <<<"$options"
   timeout -k 2 60 "$umwelt" run -q --cpu none "${how[@]}" -np 4 -N 2 "$program" >"$work/output" 2>&1 </dev/null
-  diff <(cat "$work/native" "$work/native" "$work/native" "$work/native" | LC_ALL=C sort) <(LC_ALL=C sort "$work/output") ||
+  diff <(cat "$work/native" "$work/native" "$work/native" "$work/native" | LC_ALL=C sort) \
+    <(LC_ALL=C sort "$work/output") ||
     { echo "$options: four at a time are not as one"; exit 1; }
 done

@@ -11,7 +11,8 @@ trap 'rm -rf "$work"' EXIT
 readelf -d "$library" | grep -q 'SONAME.*\[libportals\.so\.4\]'
 [ "$(readelf -d "$library" | grep -c NEEDED)" = 1 ] # libc
 nm -D --defined-only "$library" | awk '{ print $3 }' | sort >"$work/exported"
-grep -oE 'UMW_CALL(_VOID)?\((int, )?Ptl[A-Za-z]+' "$root/preload/abi/tables/portals.def" | grep -oE 'Ptl[A-Za-z]+' | sort >"$work/listed"
+grep -oE 'UMW_CALL(_VOID)?\((int, )?Ptl[A-Za-z]+' "$root/preload/abi/tables/portals.def" |
+  grep -oE 'Ptl[A-Za-z]+' | sort >"$work/listed"
 diff "$work/listed" "$work/exported"
 ${CC:-cc} -I"$root" -o "$work/program" "$root/tests/preload/portals_library.c" -L"$(dirname "$library")" -lportals
 calls=$(LD_LIBRARY_PATH=$(dirname "$library") "$work/program" 2>"$work/errors")

@@ -8,7 +8,8 @@ fail() {
   exit 1
 }
 for cpu in none measured; do
-  for command in "--same-addresses -np 4 $program" "-np 4 setarch -R $program" "-np 17 setarch x86_64 -R $program" "-np 4 setarch -R sh -c $program"; do
+  for command in "--same-addresses -np 4 $program" "-np 4 setarch -R $program" "-np 17 setarch x86_64 -R $program" \
+    "-np 4 setarch -R sh -c $program"; do
     lines=$("$umwelt" run -q --cpu $cpu $command)
     [ "$(sort -u <<<"$lines" | wc -l)" = 1 ] || fail "addresses differ: $command: $lines"
     grep -q '^same: .*above' <<<"$lines" || fail "expected same, above: $command: $lines"

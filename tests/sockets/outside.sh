@@ -7,7 +7,8 @@
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-timeout --kill-after=5 50 "$1" run --cpu none -np 2 "$2" >"$work/stdout" 2>"$work/stderr" </dev/null || { cat "$work"/std*; exit 1; }
+timeout --kill-after=5 50 "$1" run --cpu none -np 2 "$2" >"$work/stdout" 2>"$work/stderr" </dev/null ||
+  { cat "$work"/std*; exit 1; }
 if [[ $(<"$work/stdout") != "as expected" ]]; then
   echo "expected 'as expected', got:"
   cat "$work"/std*

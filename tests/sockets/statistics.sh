@@ -8,9 +8,11 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "$*"; cat "$work/stderr" "$work/report"; exit 1; }
-for how in "-N 1 -x UMWELT_NODES=bxi0,bxi1" "-N 2 -x UMWELT_NODES=bxi0,bxi0" "-N 1 --workers 2 -x UMWELT_NODES=bxi0,bxi1"; do
+for how in "-N 1 -x UMWELT_NODES=bxi0,bxi1" "-N 2 -x UMWELT_NODES=bxi0,bxi0" \
+  "-N 1 --workers 2 -x UMWELT_NODES=bxi0,bxi1"; do
   # shellcheck disable=SC2086
-  timeout --kill-after=5 50 "$1" run --cpu none $how --report "$work/report" -np 2 "$2" "$3" 1 100 >/dev/null 2>"$work/stderr" </dev/null ||
+  timeout --kill-after=5 50 "$1" run --cpu none $how --report "$work/report" -np 2 "$2" "$3" 1 100 \
+    >/dev/null 2>"$work/stderr" </dev/null ||
     fail "$how: does not run"
   python3 - "$work/report" <<'CHECK' || fail "$how: wrong figures"
 import json, sys

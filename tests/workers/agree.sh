@@ -15,15 +15,16 @@ while [[ $1 != -- ]]; do
   shift
 done
 shift
-ways=("--workers 0" "" "--workers 1" "--workers 4" "--workers 16" "--workers 16 -j 1" "--ranks-per-worker 3" "--ranks-per-worker 1 -j 2")
+ways=("--workers 0" "" "--workers 1" "--workers 4" "--workers 16" "--workers 16 -j 1"
+  "--ranks-per-worker 3" "--ranks-per-worker 1 -j 2")
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for number in "${!ways[@]}"; do
   read -ra way <<<"${ways[number]}"
   code=0
-  timeout --kill-after=5 "${UMWELT_TEST_TIMEOUT:-120}" "$umwelt" run --cpu none -q --report "$work/$number.report" -np "$np" \
-    "${way[@]}" "${options[@]}" "$@" </dev/null >"$work/$number.stdout" 2>"$work/$number.stderr" || code=$?
+  timeout --kill-after=5 "${UMWELT_TEST_TIMEOUT:-120}" "$umwelt" run --cpu none -q --report "$work/$number.report" \
+    -np "$np" "${way[@]}" "${options[@]}" "$@" </dev/null >"$work/$number.stdout" 2>"$work/$number.stderr" || code=$?
   echo "$code" >"$work/$number.exit"
   if [[ $code != 0 ]] || ! [[ -s $work/$number.report ]]; then
     echo "umwelt run -np $np ${ways[number]} $*: expected exit code 0 and a report, got exit code $code and"

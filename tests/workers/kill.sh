@@ -115,7 +115,8 @@ one_round() {
   runtime) ((code == 137)) || complain "expected exit code 137, got $code" ;;
   janitor)
     ((code == 0)) || complain "expected exit code 0, got $code"
-    [[ $(<"$work/stdout") == "over, as told" ]] || complain "expected 'over, as told' from rank 0, got '$(<"$work/stdout")'"
+    [[ $(<"$work/stdout") == "over, as told" ]] ||
+      complain "expected 'over, as told' from rank 0, got '$(<"$work/stdout")'"
     ;;
   worker)
     ((code == 137)) || complain "expected exit code 137, got $code"

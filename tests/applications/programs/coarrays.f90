@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! Heat in a rod in a coarray: neighbours get each other's ends, an image posts events to the next one, all add under a lock and atomically.
+! Heat in a rod in a coarray: neighbours get each other's ends, an image posts events to the next one, all add under a
+! lock and atomically.
 program rod
   use, intrinsic :: iso_fortran_env, only: real64, atomic_int_kind, event_type, lock_type
   implicit none

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """torch_ddp.py [env|tcp] [STEPS]: DistributedDataParallel of a small network over gloo, on the CPU, from seeds.
 
-Ranks come from the launcher (Open MPI's variables). Rank 0 tells the others by a file in the working directory where it is; the group is
-made by init_method env:// or tcp://. Rank 0 prints the loss of each step to the last bit, and a hash of the parameters; which is that of every rank, or all of
-them are printed.
+Ranks come from the launcher (Open MPI's variables). Rank 0 tells the others by a file in the working directory where it
+is; the group is made by init_method env:// or tcp://. Rank 0 prints the loss of each step to the last bit, and a hash
+of the parameters, which is that of every rank, or all of them are printed.
 """
 import hashlib
 import os
@@ -76,8 +76,8 @@ def main():
     torch.manual_seed(1)
     model = DistributedDataParallel(Network(), bucket_cap_mb=0.02)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    # ProcessGroupGloo (1.13) ends its threads while it holds Python's lock, which they need to free the last reference to a tensor: natively
-    # that hangs now and then. So what they have had lives on.
+    # ProcessGroupGloo (1.13) ends its threads while it holds Python's lock, which they need to free the last reference
+    # to a tensor: natively that hangs now and then. So what they have had lives on.
     kept = []
     data = torch.Generator().manual_seed(100 + RANK)
     for step in range(steps):

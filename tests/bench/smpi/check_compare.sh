@@ -8,7 +8,8 @@ here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 compare() { "$here/compare.py" "$build" --repeat 1 --target 0.02 "$@"; }
-compare --rows pingpong,test,compute --ranks 2,8 --bytes 8,1024 --json "$work/json" --markdown "$work/table" --plot "$work/chart.svg"
+compare --rows pingpong,test,compute --ranks 2,8 --bytes 8,1024 \
+  --json "$work/json" --markdown "$work/table" --plot "$work/chart.svg"
 grep -q '^| pingpong 8 B | 2 | message |.*| 0.8 |' "$work/table"
 grep -q '^| test 8 B | 2 | call |' "$work/table"
 python3 - "$work/json" <<'END'

@@ -21,5 +21,6 @@ for mode in put_waitack get_waitreply; do
   grep -q '</svg>' "$work/plots/$mode.svg"
   measure $mode --nic "@$work/nic.conf" >"$work/$mode.again.csv"
   paste -d, "$work/$mode.csv" "$work/$mode.again.csv" |
-    awk -F, 'NR > 1 && ($4 / $11 > 1.002 || $4 / $11 < 0.998) { print "was", $4, "us, is", $11; bad = 1 } END { exit bad }'
+    awk -F, 'NR > 1 && ($4 / $11 > 1.002 || $4 / $11 < 0.998) { print "was", $4, "us, is", $11; bad = 1 }
+      END { exit bad }'
 done

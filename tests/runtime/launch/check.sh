@@ -27,7 +27,8 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
   for file in $processes; do
     pid=${file#/proc/}
     pid=${pid%/environ}
-    [ "$pid" = "$$" ] || [ ! -e "/proc/$pid/exe" ] || alive="$alive $pid:$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")"
+    [ "$pid" = "$$" ] || [ ! -e "/proc/$pid/exe" ] ||
+      alive="$alive $pid:$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")"
   done
   shared=$(ls /dev/shm 2>/dev/null | grep -vxFf "$work/shm" | grep umwelt | tr '\n' ' ')
   [ -n "$left$alive$shared" ] || break

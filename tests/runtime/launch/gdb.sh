@@ -10,9 +10,10 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 strip -o "$work/bin/umwelt" "$umwelt"
 ln -s "$(dirname "$(dirname "$umwelt")")/lib" "$work/lib"
-gdb -q -batch -ex 'set debuginfod enabled off' -ex 'handle SIG62 SIG63 SIGSYS nostop noprint pass' -ex 'set breakpoint pending on' \
-  -ex 'break umw_rank_loaded' -ex run -ex 'print $edi' -ex 'x/s $rsi' -ex "add-symbol-file $program -o \$rdx" -ex 'break main' -ex continue \
-  -ex 'print $edi' -ex delete -ex 'break crash' -ex continue -ex backtrace -ex kill \
+gdb -q -batch -ex 'set debuginfod enabled off' -ex 'handle SIG62 SIG63 SIGSYS nostop noprint pass' \
+  -ex 'set breakpoint pending on' -ex 'break umw_rank_loaded' -ex run -ex 'print $edi' -ex 'x/s $rsi' \
+  -ex "add-symbol-file $program -o \$rdx" -ex 'break main' -ex continue -ex 'print $edi' -ex delete \
+  -ex 'break crash' -ex continue -ex backtrace -ex kill \
   --args "$work/bin/umwelt" run --cpu none --workers 0 -np 2 "$program" crash 0 >"$work/out" 2>&1
 for expected in "= 0" "\"$program\"" "= 1" "^#1 .*main ("; do
   grep -q -- "$expected" "$work/out" && continue

@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$1"
 cc=$2
-rm -f static no-pie arm needs-absent set-uid text plain.txt script.sh orphan.sh child.sh exec.sh bad-hosts app.py executable.py libabsent.so liboshmem.so.40 oshmem needs-symbol libsymbol.so nested good made
+rm -f static no-pie arm needs-absent set-uid text plain.txt script.sh orphan.sh child.sh exec.sh bad-hosts app.py \
+  executable.py libabsent.so liboshmem.so.40 oshmem needs-symbol libsymbol.so nested good made
 echo 'int main(void) { return 0; }' >good.c
 "$cc" -o good good.c
 "$cc" -static -o static good.c
@@ -19,9 +20,11 @@ echo 'int oshmem(void) { return 0; }' | "$cc" -shared -fPIC -Wl,-soname,liboshme
 echo 'int oshmem(void); int main(void) { return oshmem(); }' >oshmem.c
 "$cc" -o oshmem oshmem.c ./liboshmem.so.40 -Wl,-rpath,"$PWD"
 echo 'int symbol(void) { return 0; }' | "$cc" -shared -fPIC -o libsymbol.so -x c -
-echo 'int symbol(void); int main(void) { return symbol(); }' | "$cc" -Wl,-z,lazy -Wl,-rpath,"$PWD" -o needs-symbol -x c - -L. -lsymbol
+echo 'int symbol(void); int main(void) { return symbol(); }' |
+  "$cc" -Wl,-z,lazy -Wl,-rpath,"$PWD" -o needs-symbol -x c - -L. -lsymbol
 echo 'int other(void) { return 0; }' | "$cc" -shared -fPIC -o libsymbol.so -x c - # another version
-echo 'int call(int (*f)(void)) { return f(); } int main(int n, char** v) { int one(void) { return n; } return call(one) - 1; }' |
+echo 'int call(int (*f)(void)) { return f(); }
+int main(int n, char** v) { int one(void) { return n; } return call(one) - 1; }' |
   "$cc" -o nested -x c - 2>"$PWD"/warnings # trampolines on an executable stack
 cp good set-uid
 chmod u+s set-uid

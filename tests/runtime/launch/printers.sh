@@ -16,7 +16,8 @@ done
 check() { # check FILE...
   cat "$@" | grep -oE "rank [01] writer [0-3] line [0-9]+ of many, and its end$" | sort >"$work/found"
   [ "$(cat "$@" | wc -l)" = $((8 * lines)) ] && [ "$(uniq "$work/found" | wc -l)" = $((8 * lines)) ] && return
-  echo "$*: expected $((8 * lines)) lines, got $(cat "$@" | wc -l), of them $(uniq "$work/found" | wc -l) whole and different"
+  echo "$*: expected $((8 * lines)) lines, got $(cat "$@" | wc -l), \
+of them $(uniq "$work/found" | wc -l) whole and different"
   exit 1
 }
 check "$work/printed"

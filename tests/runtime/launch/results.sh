@@ -39,10 +39,12 @@ null)
 full)
   device full 7
   run 125 "completed.*--report full: expected all of it to be written, got: No space left.*Make room" --report full
-  run 125 "--trace full: expected all of it to be written, got: No space left.*Make room.*--trace-ranks" --trace full --trace-format csv
+  run 125 "--trace full: expected all of it to be written, got: No space left.*Make room.*--trace-ranks" \
+    --trace full --trace-format csv
   program="$program exit" # an exit code of its own counts more
   timeout 60 "$umwelt" run --trace full --trace-format perfetto --report full -np 2 $program 2>stderr
-  [ $? = 3 ] && grep -q -- "--trace full: expected" stderr && grep -q -- "--report full: expected" stderr || { cat stderr; fail "exit code"; }
+  [ $? = 3 ] && grep -q -- "--trace full: expected" stderr && grep -q -- "--report full: expected" stderr ||
+    { cat stderr; fail "exit code"; }
   "$umwelt" platforms >full 2>stderr
   [ $? = 125 ] && grep -q "standard output: expected all of it to be written" stderr || fail "platforms"
   [ -c full ] || fail "replaced"
@@ -73,12 +75,15 @@ stdout)
   run 0 "rank 1 to stderr" -q --report /dev/stdout
   is_report stdout
   grep -q '^rank 1 of 2' stdout || fail "output of the program is gone"
-  timeout 60 "$umwelt" run --cpu none -np 2 --report >(cat >copy) "$program" >/dev/null 2>&1 || fail "process substitution"
+  timeout 60 "$umwelt" run --cpu none -np 2 --report >(cat >copy) "$program" >/dev/null 2>&1 ||
+    fail "process substitution"
   sleep 0.2
   is_report copy
   ;;
 refused)
-  run 121 "--report absent/r.json: expected a file that can be written, got: No such file or directory.*Check the directory" --report absent/r.json
+  run 121 \
+    "--report absent/r.json: expected a file that can be written, got: No such file or directory.*Check the directory" \
+    --report absent/r.json
   run 121 "--report .: expected a file that can be written, got: Is a directory" --report .
   run 121 "--report a: expected a file of its own, got that of --trace ./a" --report a --trace ./a --trace-format csv
   # before a wrapper runs
@@ -124,7 +129,8 @@ ranks-full)
   device out/1/rank.1/stdout 7
   device out/1/rank.0/stderr 3
   for how in out out:nocopy; do
-    run 125 "completed.*--output-filename [^ ]*/out/1/rank.1/stdout: expected all of it to be written, got: No space left on device after 0 bytes.*Make room or name another directory" --output-filename $how
+    run 125 "completed.*--output-filename [^ ]*/out/1/rank.1/stdout: expected all of it to be written, \
+got: No space left on device after 0 bytes.*Make room or name another directory" --output-filename $how
     grep -q "rank\.0/" stderr && fail "rank 0 has no such trouble"
   done
   [ -c out/1/rank.1/stdout ] && grep -q '^rank 0 of 2' out/1/rank.0/stdout || fail "replaced"
@@ -141,9 +147,11 @@ ranks-refused)
   program=${program%misbehave}report
   mkdir -p out/1/rank.0 out/1/rank.1/stdout
   echo old >out/1/rank.0/stdout
-  run 121 "--output-filename [^ ]*/out/1/rank.1/stdout: expected a file that can be written, got: Is a directory" --output-filename out
+  run 121 "--output-filename [^ ]*/out/1/rank.1/stdout: expected a file that can be written, got: Is a directory" \
+    --output-filename out
   [ "$(cat out/1/rank.0/stdout)" = old ] && [ ! -e out/1/rank.0/stderr ] || fail "rank 0's has been touched"
-  run 121 "--output-filename out/1/rank.0/stdout/x: expected a directory where files can be made, got [^ ]*/stdout: Not a directory" --output-filename out/1/rank.0/stdout/x
+  run 121 "--output-filename out/1/rank.0/stdout/x: expected a directory where files can be made, \
+got [^ ]*/stdout: Not a directory" --output-filename out/1/rank.0/stdout/x
   # before a wrapper runs
   timeout 60 "$umwelt" run -np 1 --output-filename out/1/rank.0/stdout sh -c "touch ran; exec $program" 2>stderr
   [ $? = 121 ] && [ ! -e ran ] || fail "the wrapper has run"

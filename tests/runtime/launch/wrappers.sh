@@ -30,13 +30,22 @@ case $case in
   around) command=("$work/around") ;;
   script_of_scripts) command=(sh -c "exec $work/around") ;;
   env) command=(env -u WRAPPED WRAPPED=env "$report") ;;
-  env_without_environment) command=(bash -c "exec env -i WRAPPED=none \$(env | grep -E '^(OMPI|PMI|SLURM|HOME|TMPDIR|LD_LIBRARY)[^ ]*$') $report") ;;
+  env_without_environment)
+    kept="\$(env | grep -E '^(OMPI|PMI|SLURM|HOME|TMPDIR|LD_LIBRARY)[^ ]*$')"
+    command=(bash -c "exec env -i WRAPPED=none $kept $report")
+    ;;
   nice) command=(nice -n 1 "$report") ;;
   timeout) command=(timeout 60 "$report") ;;
   code) command=(sh -c "$report 3; exit \$((\$? + 4))") ;;
   name) command=(bash -c "exec -a renamed $report") ;;
-  directories) command=(sh -c "mkdir -p $work/in-\$OMPI_COMM_WORLD_RANK && cd $work/in-\$OMPI_COMM_WORLD_RANK && WRAPPED=\$OMPI_COMM_WORLD_RANK $report") ;;
-  streams) command=(sh -c "$report 2>&1 >$work/out-\$OMPI_COMM_WORLD_RANK | sed 's/stderr/a pipe/'; cat $work/out-\$OMPI_COMM_WORLD_RANK") ;;
+  directories)
+    own="$work/in-\$OMPI_COMM_WORLD_RANK"
+    command=(sh -c "mkdir -p $own && cd $own && WRAPPED=\$OMPI_COMM_WORLD_RANK $report")
+    ;;
+  streams)
+    own="$work/out-\$OMPI_COMM_WORLD_RANK"
+    command=(sh -c "$report 2>&1 >$own | sed 's/stderr/a pipe/'; cat $own")
+    ;;
   stdin) command=(sh -c "echo line | $report") ;;
   closed) command=(sh -c "$report <&- 2>&-") ;;
   programs) options=(-np 2 "$report" :) command=(sh -c "$report") ;;
@@ -50,7 +59,8 @@ run() { # TAG LAUNCHER...
   # position).
   echo "from outside" | "$@" 2>"$work/$tag.stderr" | cat >"$work/$tag.stdout"
   local code=${PIPESTATUS[1]}
-  if [ -e "$work/$tag.files" ]; then # mpirun now and then mixes what two ranks write to one stream, but not in their files
+  # mpirun now and then mixes what two ranks write to one stream, but not in their files
+  if [ -e "$work/$tag.files" ]; then
     for stream in stdout stderr; do
       find "$work/$tag.files" -name $stream -exec cat {} + >"$work/$tag.$stream"
     done
@@ -59,7 +69,8 @@ run() { # TAG LAUNCHER...
   grep '^rank . to' "$work/$tag.stderr" | sort >"$work/$tag.lines"
 }
 run emulated "$umwelt" run -q "${workers[@]}" "${options[@]}" -np 2 "${command[@]}"
-run native mpirun.openmpi --allow-run-as-root --oversubscribe --output-filename "$work/native.files" "${options[@]}" -np 2 "${command[@]}"
+run native mpirun.openmpi --allow-run-as-root --oversubscribe --output-filename "$work/native.files" \
+  "${options[@]}" -np 2 "${command[@]}"
 diff "$work/native.out" "$work/emulated.out" && diff "$work/native.lines" "$work/emulated.lines" &&
   [ "$(wc -l <"$work/emulated.out")" -ge 3 ] && exit 0
 echo "--- standard error"

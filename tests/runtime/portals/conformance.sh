@@ -16,7 +16,8 @@ if lacking=$(grep -vE '`[A-Z][A-Za-z]*\.[a-z_0-9]+`[` A-Za-z._0-9]* \|$' <<<"$ro
   exit 1
 fi
 if missing=$(comm -23 - "$work/there" <<<"$named" | grep .); then
-  printf '%s names tests that are not in %s:\n%s\nNext step: correct the names or write the tests.\n' "$1" "$2" "$missing"
+  printf '%s names tests that are not in %s:\n%s\nNext step: correct the names or write the tests.\n' \
+    "$1" "$2" "$missing"
   exit 1
 fi
 echo "$(wc -l <<<"$rows") rules, $(wc -l <<<"$named") tests"
