@@ -27,6 +27,23 @@ class Check(unittest.TestCase):
         )
         self.assertEqual(text.check("a.c", TOP + "// 600 lines: a table\n" + "\n" * 600), [])
 
+    def test_scripts_and_build_files(self):
+        long = "x" * 121 + "\n"
+        shell = "#!/usr/bin/env bash\n# SPDX-License-Identifier: LGPL-2.1-or-later\n"
+        self.assertEqual(text.check("a.sh", shell), [])
+        for name in ("a.sh", "tests/a/run"):
+            self.assertEqual(text.check(name, shell + long), [f"{name}:3: expected at most 120 columns, got 121"])
+        python = "#!/usr/bin/env python3\n"
+        self.assertEqual(text.check("run", python), ["run: expected the licence in the first lines"])
+        for name in ("CMakeLists.txt", "a/b.cmake"):
+            self.assertEqual(text.check(name, "add_test()\n"), [])
+            self.assertEqual(text.check(name, long), [f"{name}:1: expected at most 120 columns, got 121"])
+        self.assertEqual(len(text.check("a.f90", long)), 2)  # no licence either
+
+    def test_what_is_left_alone(self):
+        for name in ("LICENSE", "a.toml", "notes.txt", "a.svg", ".clang-format"):
+            self.assertEqual(text.kind(name, "words\n"), "")
+
     def test_licence_and_last_line(self):
         self.assertEqual(
             text.check("a.py", "x"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What every source file and page is to keep to, whatever it says: lines of at most 120 columns (but for rows of tables
-and commands of Markdown, which cannot be broken), at most 600 lines in a file, or a reason at its top ("600 lines:"),
-and a new line at its end.
+"""What every source file, script, build file and page must keep to, whatever it says: lines of at most 120 columns
+(except rows of tables and commands of Markdown, which cannot be broken) and a new line at its end; sources and scripts
+also the licence at the top, and at most 600 lines or a reason at the top ("600 lines:").
 
 usage: text.py ROOT
 """
@@ -10,20 +10,33 @@ import re
 import sys
 
 WIDTH, LENGTH = 120, 600
-SOURCES = {".c", ".cpp", ".h", ".def", ".py"}
+SOURCES = {".c", ".cpp", ".h", ".def", ".py", ".sh", ".f", ".f90"}
+BUILD = {".cmake", "CMakeLists.txt"}
+SCRIPT = re.compile(r"#!.*\b(?:sh|bash|python3?)\b")  # the first line of one whose name has no ending
 LICENCE = re.compile(r"SPDX-License-Identifier: LGPL-2\.1-or-later")
 UNBREAKABLE = re.compile(r"^\s*\||^    ")  # in Markdown
 REASON = re.compile(r"\b600 lines:")
-# Written by programs, or foreign input to them.
-GENERATED = re.compile(r"^tests/applications/(RESULTS\.md$|programs/)|FIGURES\.md$")
+# Written by programs.
+GENERATED = re.compile(r"^tests/applications/RESULTS\.md$|FIGURES\.md$")
+
+
+def kind(name: str, text: str) -> str:
+    """"source", "build", "page", or nothing: not checked"""
+    path = pathlib.PurePosixPath(name)
+    if path.suffix in SOURCES or (not path.suffix and SCRIPT.match(text)):
+        return "source"
+    if path.suffix in BUILD or path.name in BUILD:
+        return "build"
+    return "page" if path.suffix == ".md" else ""
 
 
 def check(name: str, text: str) -> list[str]:
     wrong = []
     lines = text.split("\n")
-    source = pathlib.PurePosixPath(name).suffix in SOURCES
+    what = kind(name, text)
+    source = what == "source"
     for number, line in enumerate(lines, 1):
-        if len(line) > WIDTH and (source or not UNBREAKABLE.search(line)):
+        if len(line) > WIDTH and (what != "page" or not UNBREAKABLE.search(line)):
             wrong.append(f"{name}:{number}: expected at most {WIDTH} columns, got {len(line)}")
     if source and len(lines) > LENGTH + 1 and not REASON.search("\n".join(lines[:15])):
         wrong.append(f"{name}: expected at most {LENGTH} lines or a reason at the top, got {len(lines) - 1}")
@@ -45,9 +58,10 @@ def main() -> int:
         name = path.relative_to(root).as_posix()
         if name.startswith(("build/", ".git/")) or GENERATED.search(name) or not path.is_file():
             continue
-        if path.suffix in SOURCES | {".md"}:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if kind(name, text):
             count += 1
-            wrong += check(name, path.read_text(encoding="utf-8"))
+            wrong += check(name, text)
     print("\n".join(wrong + [f"{count} files, {len(wrong)} wrong"]))
     return 1 if wrong or count == 0 else 0
 
