@@ -2,7 +2,6 @@
 // Memory that ranks of a node share, and the locks, conditions and barriers that lie in it.
 #include "runtime/gate/services.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -32,15 +31,12 @@ int umw_memory_copy(Rank& rank, std::uint64_t bytes, int writes)
 
 int umw_memory_peer(Rank& rank, int pid, std::uint64_t bytes, int writes)
 {
-  const auto& ranks = rank.job.ranks();
-  const auto found = std::find_if(ranks.begin(), ranks.end(), [&](const auto& other) {
-    return other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended;
-  });
-  if (found == ranks.end())
+  const Rank* peer = rank.job.find_rank(rank.node, pid);
+  if (peer == nullptr)
     return -ESRCH;
   job::SharedMemory& memory = rank.job.shared_memory();
   memory.copy(rank, bytes, memory.parameters().system_copy, writes != 0);
-  return rank.job.workers() != nullptr ? rank.job.workers()->pid((*found)->worker) : getpid();
+  return rank.job.workers() != nullptr ? rank.job.workers()->pid(peer->worker) : getpid();
 }
 
 int umw_object_wait(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, std::uint64_t seen,

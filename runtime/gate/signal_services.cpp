@@ -2,7 +2,6 @@
 // Simulated signals: the kernel is not asked, since a rank is no process of its own.
 #include "runtime/gate/services.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -19,17 +18,12 @@ namespace umwelt::gate::services
 
 using job::Rank;
 
-// Other processes of the node are there for a rank, those of other nodes are not.
 int umw_signal_send(Rank& rank, int pid, int tid, int number, int code, std::uint64_t value)
 {
-  const auto& ranks = rank.job.ranks();
-  const auto found = std::find_if(ranks.begin(), ranks.end(), [&](const auto& other) {
-    return other->gate.pid == pid && other->node == rank.node && other->phase != Rank::Phase::ended;
-  });
-  if (found == ranks.end())
+  Rank* target = rank.job.find_rank(rank.node, pid);
+  if (target == nullptr)
     return -ESRCH;
-  Rank& target = **found;
-  job::Thread* thread = tid == 0 ? nullptr : rank.job.find_thread(target, tid);
+  job::Thread* thread = tid == 0 ? nullptr : rank.job.find_thread(*target, tid);
   if (tid != 0 && thread == nullptr)
     return -ESRCH;
   if (number == 0)
@@ -41,7 +35,7 @@ int umw_signal_send(Rank& rank, int pid, int tid, int number, int code, std::uin
   information.si_uid = getuid();
   if (code != SI_USER && code != SI_TKILL)
     information.si_value.sival_ptr = reinterpret_cast<void*>(value);
-  target.send_signal(information, thread);
+  target->send_signal(information, thread);
   return 0;
 }
 

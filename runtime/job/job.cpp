@@ -154,6 +154,14 @@ Rank* Job::current() const
 }
 
 // One of its own: the program may close what it has.
+Rank* Job::find_rank(std::uint32_t node, int pid) const
+{
+  const auto found = std::find_if(ranks_.begin(), ranks_.end(), [node, pid](const auto& rank) {
+    return rank->gate.pid == pid && rank->node == node && rank->phase != Rank::Phase::ended;
+  });
+  return found == ranks_.end() ? nullptr : found->get();
+}
+
 int Job::descriptor_of(const Rank& rank, int fd)
 {
   if (workers_)

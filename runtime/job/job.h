@@ -103,6 +103,9 @@ public:
   [[nodiscard]] bootstrap::Published& published() { return published_; }
   [[nodiscard]] const bootstrap::Namespaces& namespaces() const { return namespaces_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
+  // The living rank that has this process id on this node. Null: there is none. Processes of other nodes are not there
+  // for a rank.
+  [[nodiscard]] Rank* find_rank(std::uint32_t node, int pid) const;
   // The rank whose world or request is being served; null in the main loop.
   [[nodiscard]] Rank* current() const;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/job/sysv_host.h"
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -73,16 +72,7 @@ sysv::PosixQueues::Caller SysvCall::posix_queues()
 namespace
 {
 
-// Null: it has ended.
-Rank* find(const Job& job, std::uint32_t node, int pid)
-{
-  const auto& ranks = job.ranks();
-  const auto found = std::find_if(ranks.begin(), ranks.end(), [node, pid](const auto& rank) {
-    return rank->gate.pid == pid && rank->node == node && rank->phase != Rank::Phase::ended;
-  });
-  return found == ranks.end() ? nullptr : found->get();
-}
-
+// `rank`, here and below: null if it has ended.
 void tell(Job& job, Rank* rank, const sysv::PosixQueues::Notice& notice, int sender)
 {
   if (rank == nullptr || notice.signal == 0)
@@ -118,8 +108,8 @@ void show(Job& job, Rank* rank, int fd, bool readable)
 SysvHost::Node::Node(const std::string& directory, Job& job, std::uint32_t node)
     : segments(directory),
       posix_queues([&job, node](int pid, const sysv::PosixQueues::Notice& notice,
-                                int sender) { tell(job, find(job, node, pid), notice, sender); },
-                   [&job, node](int pid, int fd, bool readable) { show(job, find(job, node, pid), fd, readable); })
+                                int sender) { tell(job, job.find_rank(node, pid), notice, sender); },
+                   [&job, node](int pid, int fd, bool readable) { show(job, job.find_rank(node, pid), fd, readable); })
 {
 }
 
