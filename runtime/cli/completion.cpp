@@ -130,8 +130,9 @@ std::string bash_completion(std::span<const CommandEntry> commands, std::span<co
       if (option.values.empty())
         continue;
       std::string patterns;
-      for (const std::string& name : option.names) // both -option and --option are meant
-        patterns += fmt::format("{}{}", patterns.empty() ? "" : "|", name.substr(name.find_first_not_of('-')));
+      for (const auto* known : {&option.names, &option.former})
+        for (const std::string& name : *known) // both -option and --option are meant
+          patterns += fmt::format("{}{}", patterns.empty() ? "" : "|", name.substr(name.find_first_not_of('-')));
       cases += fmt::format("    {}) count={} kind='{}' ;;\n", patterns, option.values.size(), kind_of(option, names));
     }
   }

@@ -67,6 +67,7 @@ struct Option {
   std::string_view values; // placeholders separated by blanks; empty: a flag
   std::string_view help;
   void (*apply)(State&, const Given&);
+  std::string_view former = {}; // earlier names, accepted but not shown
 };
 
 std::vector<std::string_view> split(std::string_view text, char separator)
@@ -275,21 +276,20 @@ constexpr auto options = std::to_array<Option>({
   {Group::time, "cpu-threshold", "DURATION", "shorter bursts of computation are dropped; default 0",
    [](S s, G g) { s.run.cpu_threshold = read_duration(g.option, g.value()); }},
   {Group::time, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the "
-   "NIC wrote to memory, with "
-   "--cpu measured or scale; default 100 ns",
+   "NIC wrote to memory, with --cpu measured or scale; default 100 ns",
    [](S s, G g) { s.run.cpu_first_touch = read_duration(g.option, g.value()); }},
   {Group::time, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much "
-   "wall-clock for others to run; "
-   "default 10 ms",
+   "wall-clock for others to run; default 10 ms",
    [](S s, G g) { s.run.quantum = read_duration(g.option, g.value()); }},
 
-  {Group::machine, "workers cells", "N|auto|0", "processes that the ranks are spread over; 0: all in one; default "
+  {Group::machine, "workers", "N|auto|0", "processes that the ranks are spread over; 0: all in one; default "
    "auto: 0 if they fit, or as many as -j N says",
-   apply_workers},
-  {Group::machine, "ranks-per-worker ranks-per-cell", "N", "at most so many ranks in a process; default: as many as "
-   "fit (vm.max_map_count)",
+   apply_workers, "cells"},
+  {Group::machine, "ranks-per-worker", "N", "at most so many ranks in a process; default: as many as fit "
+   "(vm.max_map_count)",
    [](S s, G g) { s.run.workers.ranks_per_worker = static_cast<unsigned>(read_count(g.option, g.value(),
-     "a number of ranks", 1, plan::most_ranks_of_worker)); }},
+     "a number of ranks", 1, plan::most_ranks_of_worker)); },
+   "ranks-per-cell"},
   {Group::machine, "same-addresses", "", "variables and allocations of a program lie at the same addresses in all of "
    "its ranks, each in a process of its own; also where a wrapper asks for it (setarch -R)",
    [](S s, G) { s.run.same_addresses = true; }},
@@ -346,9 +346,11 @@ constexpr auto refused_options = std::to_array<Refused>({
 const Option* find_option(std::string_view name)
 {
   for (const Option& option : options) {
-    for (const std::string_view known : split(option.names, ' ')) {
-      if (known == name)
-        return &option;
+    for (const std::string_view names : {option.names, option.former}) {
+      for (const std::string_view known : split(names, ' ')) {
+        if (known == name)
+          return &option;
+      }
     }
   }
   return nullptr;
@@ -578,6 +580,8 @@ std::vector<OptionGroup> option_groups()
       OptionEntry& entry = group.options.emplace_back();
       for (const std::string_view name : split(option.names, ' '))
         entry.names.push_back(with_dashes(name));
+      for (const std::string_view name : split(option.former, ' '))
+        entry.former.push_back(with_dashes(name));
       entry.values = split(option.values, ' ');
       entry.help = option.help;
     }

@@ -33,6 +33,7 @@ struct OptionEntry {
   std::vector<std::string> names;       // with their dashes, the one for messages first
   std::vector<std::string_view> values; // placeholders; none: a flag
   std::string_view help;
+  std::vector<std::string> former = {}; // earlier names, still accepted but no longer shown or offered
 };
 
 struct OptionGroup {

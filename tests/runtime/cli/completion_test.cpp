@@ -21,7 +21,8 @@ const std::vector<OptionGroup> groups{{"Group",
                                         {{"--set"}, {"KEY=VALUE|@FILE"}, ""},
                                         {{"--where"}, {"DIR[:x]"}, ""},
                                         {{"--how"}, {"N|auto|0"}, ""},
-                                        {{"--name"}, {"NAME"}, ""}}}};
+                                        {{"--name"}, {"NAME"}, ""},
+                                        {{"--new"}, {"N"}, "", {"--old"}}}}};
 const std::vector<ValueNames> names{{"--name", {"one", "two"}}};
 
 TEST(BashCompletion, KnowsHowManyValuesAnOptionTakes)
@@ -39,6 +40,14 @@ TEST(BashCompletion, KnowsWhatAValueCanBe)
        {"file) count=1 kind='file'", "set) count=1 kind='at_file'", "where) count=1 kind='directory'",
         "how) count=1 kind='auto 0'", "name) count=1 kind='one two'"})
     EXPECT_THAT(script, HasSubstr(line));
+}
+
+TEST(BashCompletion, KnowsFormerNamesButDoesNotOfferThem)
+{
+  const std::string script = bash_completion({}, groups, names);
+  EXPECT_THAT(script, HasSubstr("\n    new|old) count=1 kind='' ;;\n"));
+  EXPECT_THAT(script, HasSubstr("\n  --new\n"));
+  EXPECT_THAT(script, Not(HasSubstr("--old")));
 }
 
 TEST(BashCompletion, OffersEveryCommandAndOption)

@@ -317,6 +317,10 @@ TEST(RunOptions, WorkersHaveAnOlderName)
   EXPECT_EQ(parse({"--cells", "4", "p"}).workers.workers, 4u);
   EXPECT_EQ(parse({"--ranks-per-cell", "3", "p"}).workers.ranks_per_worker, 3u);
   EXPECT_THAT(parse_error({"--cells", "many", "p"}), testing::StartsWith("--cells: expected auto"));
+  for (const OptionGroup& group : option_groups())
+    for (const OptionEntry& option : group.options)
+      for (const std::string& name : option.names)
+        EXPECT_THAT(name, testing::Not(testing::HasSubstr("cell"))) << "is accepted, but not shown";
 }
 
 TEST(RunOptions, RanksPerWorkerHaveALimit)

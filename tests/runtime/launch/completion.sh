@@ -24,7 +24,8 @@ offers() {
 }
 offers "umwelt doc" "doctor"
 offers "umwelt --v" "--version"
-offers "umwelt run --ranks-p" "--ranks-per-cell --ranks-per-worker"
+offers "umwelt run --ranks-per-" "--ranks-per-worker" # not its former name
+offers "umwelt run --cells 2 --tag" "--tag-output"          # which is known all the same
 offers "umwelt run --ranks-per-w" "--ranks-per-worker"
 offers "umwelt mpirun --tag" "--tag-output"
 offers "umwelt run -np 2 --mca pml cm --tag" "--tag-output" # behind one value, and behind two
