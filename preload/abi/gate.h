@@ -55,8 +55,7 @@ enum umw_op {
 #undef UMW_CALL_VOID
 #undef UMW_SERVICE
 
-/* Ids of threads that are no main threads are from here on, above all that the kernel gives (PID_MAX_LIMIT of Linux).
- */
+/* Ids of threads other than main threads begin here, above all that the kernel gives (PID_MAX_LIMIT of Linux). */
 #define UMW_FIRST_THREAD_ID 5000000
 
 /* Empty polls in a row that the shim usually answers before it crosses: more than an MPI library has event queues. */
@@ -88,7 +87,7 @@ enum umw_exit_kind {
   UMW_EXIT_PMI     /* PMI_Abort, PMI2_Abort: likewise */
 };
 
-/* Descriptors of a process of which is known whose they are. */
+/* Descriptors of a process whose owners are known. */
 #define UMW_DESCRIPTORS 65536
 #define UMW_OWN_DESCRIPTOR UINT32_MAX
 
@@ -103,7 +102,7 @@ enum umw_lock_mode { UMW_LOCK_NONE, UMW_LOCK_SHARED, UMW_LOCK_EXCLUSIVE };
 /* How a pair is put into a space. */
 enum umw_pair_how {
   UMW_PAIR_LATER, /* others see it after the rank's next umw_pair_commit */
-  UMW_PAIR_NOW,   /* at once, in the place of what was there */
+  UMW_PAIR_NOW,   /* at once, in place of what was there */
   UMW_PAIR_NEW    /* at once; -EEXIST if there is one */
 };
 

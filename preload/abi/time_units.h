@@ -16,7 +16,7 @@ extern "C" {
 
 #define UMW_PS_PER_SECOND INT64_C(1000000000000)
 #define UMW_PS_NEVER INT64_MAX
-/* Nothing happens later, so that what is reckoned from times does not overflow: 93 days. */
+/* Nothing happens later, so that what is computed from times does not overflow: 93 days. */
 #define UMW_LAST_DATE_PS (INT64_MAX / 8 * 7)
 
 static inline int64_t umw_ps_sum(int64_t a, int64_t b)

@@ -21,7 +21,7 @@ struct waiting {
 };
 static struct waiting* queue;
 
-/* Of one that ranks of the node share the runtime has the queue. */
+/* Of one that ranks of the node share, the runtime has the queue. */
 static int wait_for_shared_condition(const struct umw_object* object, pthread_mutex_t* mutex, clockid_t id,
                                      const struct timespec* abstime)
 {

@@ -24,7 +24,7 @@ UMW_PUBLIC int pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
   return error;
 }
 
-/* What libraries call that were built before there was but one C library for all. */
+/* What libraries call that were built before libpthread became part of the C library. */
 int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
 UMW_PUBLIC int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Until when a rank waits that has asked for so many ps of it.
+// Until when a rank waits that has asked to wait for so many ps.
 #pragma once
 
 #include <cstdint>

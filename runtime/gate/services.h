@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The services of preload/abi/tables/services.def; arguments and results as declared there. A family of them in a file
-// of its own: *_services.cpp.
+// The services of preload/abi/tables/services.def; arguments and results as declared there. Each family has a file of
+// its own: *_services.cpp.
 #pragma once
 
 #include "preload/abi/gate.h"

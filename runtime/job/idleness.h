@@ -5,16 +5,15 @@
 //
 // No single time-out proves anything: the thread may be counting them. So a deadlock is called only when all of this
 // holds:
-//  - somebody waits without a time-out;
-//  - nothing is due but time-outs: no message is under way, nobody computes, no timer is armed, no rank starts;
-//  - for `long_time` of simulated time no thread has done anything but look, wait, sleep and wake others in vain
-//  (Polling::progress()
-//    is told of everything else: messages, events, locks and semaphores that somebody got, threads that ended);
-//  - every thread with a time-out has seen it come again and again in that time: those that look at descriptors `looks`
-//  times, all
-//    others `sleeps` times;
-//  - no process that carries ranks has written anything meanwhile (/proc/PID/io): who prints is alive;
-//  - those that poll have been let round often enough (Polling::another_round).
+// - somebody waits without a time-out;
+// - nothing is due but time-outs: no message is under way, nobody computes, no timer is armed, no rank starts;
+// - for `long_time` of simulated time no thread has done anything but look, wait, sleep and wake others in vain
+//   (Polling::progress() is told of everything else: messages, events, locks and semaphores that somebody got, threads
+//   that ended);
+// - every thread with a time-out has seen it come again and again in that time: those that look at descriptors `looks`
+//   times, all others `sleeps` times;
+// - no process that carries ranks has written anything meanwhile (/proc/PID/io): whoever prints is alive;
+// - those that poll have been let round often enough (Polling::another_round).
 // A program that does act after 1,000 sleeps of an hour, or after 10,000 of a second, is never taken for one that
 // hangs.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The way of what ranks print to where Umwelt's own standard output and error lead.
+// How what ranks print gets to where Umwelt's own standard output and error lead.
 //
 // As under mpirun (Open MPI 4.1: orte/mca/iof), standard output of a rank is a pseudo-terminal without echo and
 // translation, so that C libraries, Python and others pass lines on as they end; standard error is a pipe. The ranks of

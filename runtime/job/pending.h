@@ -21,10 +21,10 @@ constexpr SignalSet set_of(int signal)
 class Pending
 {
 public:
-  // A standard signal pends once; real-time signals queue up. False: it was there already.
+  // A standard signal is pending once; real-time signals queue up. False: it was there already.
   bool add(const siginfo_t& information);
   [[nodiscard]] SignalSet signals() const { return signals_; }
-  // The one with the lowest number, the oldest first. False: none of `wanted` pends.
+  // The one with the lowest number, the oldest first. False: none of `wanted` is pending.
   bool take(SignalSet wanted, siginfo_t& information);
   void discard(SignalSet unwanted);
   // Whether the signal of a timer is among them.

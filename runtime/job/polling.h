@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
 // Polling. A rank that asks for events and finds none makes no simulated progress, and nothing it asks for can change
 // before (a) something reaches it, (b) a thread that shares its memory runs, (c) a timer of its own fires, or (d) time
 // it looks at passes. So after a few empty polls in a row the rank blocks until one of these, and its clock jumps; no
@@ -74,8 +73,8 @@ public:
 
 private:
   // How long a thread that looks elsewhere may wait for something to happen there. Something has happened to a
-  // descriptor of the rank, and it has not looked there since: MPI libraries look into their event loop now and then,
-  // by time.
+  // descriptor of the rank, and it has not looked there since: MPI libraries run their event loop only at intervals of
+  // time.
   [[nodiscard]] static sim::SimTime wait_for_descriptors(const Rank& rank, sim::SimTime waited);
   bool spin(Rank& rank, sim::SimTime deadline);
   bool wait_for_peers(Rank& rank, sim::SimTime deadline);

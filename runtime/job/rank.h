@@ -86,7 +86,7 @@ public:
   void notify_all();
   // The calling thread waits for something that lies at `place`; it may be known as `self`. As wait().
   bool wait_at(std::uint64_t place, std::uint64_t self, SimTime deadline);
-  // Lets the first `most` look again who do, or who are known by that.
+  // Lets the first `most` threads that do, or that are known by that, look again.
   void notify_at(std::uint64_t place, unsigned most);
   void falls_asleep(const Thread& thread) { std::erase(awake, &thread); }
   void wakes_up(Thread& thread);
@@ -98,7 +98,7 @@ public:
   void call_in() { gate.ahead_ps = 0; }
 
   // --- simulated signals ---
-  // Sends one; to the process if `thread` is null. False: one of its kind pends already.
+  // Sends one; to the process if `thread` is null. False: one of its kind is pending already.
   bool send_signal(const siginfo_t& information, Thread* thread = nullptr);
   // Whether the thread has one to act upon before it goes on.
   [[nodiscard]] bool signal_due(const Thread& thread) const;

@@ -40,7 +40,7 @@ public:
   {
   }
 
-  // Numbers start from 0 and are given out again.
+  // Numbers start from 0 and are reused.
   int create(bool on_cpu_time, Notice notice);
   // `value` 0 disarms; `absolute`: a time, else from now on. Negative errno.
   int set(int id, bool absolute, SimTime value, SimTime interval, Setting& old);

@@ -3,8 +3,8 @@
 //
 // Code comes and goes without anybody being told: dlclose(3), munmap(2), a mapping on top of another. So nothing is
 // written where the code is not known to be what it was: the thread that is there has just met it, or it is compared
-// first. Writes go through /proc/self/mem, which fails where there is no memory (or no more the file's code) and leaves
-// protections as they are (proc(5)).
+// first. Writes go through /proc/self/mem, which fails where there is no memory (or no longer the file's code) and
+// leaves protections as they are (proc(5)).
 #pragma once
 
 #include <array>

@@ -24,7 +24,7 @@ public:
   // What a burst of that length counts for; 0 if it is to be dropped. A burst in which the program has looked at the
   // clock is never dropped: it has seen that time.
   [[nodiscard]] sim::SimTime charge(sim::SimTime measured, bool looked) const;
-  // The least that a burst counts for which has used `cpu` so far and goes on.
+  // The least that a burst counts for that has used `cpu` so far and goes on.
   [[nodiscard]] sim::SimTime least_charge(sim::SimTime cpu) const { return cpu > threshold_ ? charge(cpu, true) : 0; }
   // What a program's own read of the time stamp counter counts in: this machine's ticks, or others that are the same
   // everywhere.

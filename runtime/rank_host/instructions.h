@@ -9,8 +9,8 @@
 namespace umwelt::rank_host
 {
 
-// Whether the instruction at the beginning of `code` writes to no memory for sure: a load, comparison, test, jump,
-// pause or load fence, as loops consist of that wait for somebody else. False: it may write, or is not one of these.
+// Whether the instruction at the beginning of `code` certainly writes to no memory: a load, comparison, test, jump,
+// pause or load fence, as in loops that wait for somebody else. False: it may write, or is not one of these.
 bool only_looks(std::span<const unsigned char> code);
 
 } // namespace umwelt::rank_host

@@ -98,7 +98,7 @@ struct Rank {
 class RankHost
 {
 public:
-  // All outlive the rank_host.
+  // All outlive the RankHost.
   RankHost(engine::Scheduler& fibers, Cpu& cpu);
   virtual ~RankHost();
   // Of this process: the last one made.

@@ -21,7 +21,7 @@ public:
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // Single steps that nobody asked for do no harm from now on, before there is a rank_host, and after (loader/BUGS.md).
+  // Single steps that nobody asked for do no harm from now on, before there is a RankHost, and after (loader/BUGS.md).
   static void tolerate_stray_traps();
   // Whether it is on the stack that faults are dealt with on. There is one of it, so nobody may be left standing there.
   [[nodiscard]] static bool on_stack(std::uintptr_t address);

@@ -15,8 +15,8 @@
 //
 // Such a thread is a thread that polls: it is blocked until something can have changed, and the time it spun is not
 // charged. What it did between its last call and the first tick that found it there is taken for spinning, once for
-// each loop: from then on it is known to the instruction when it came there. Everything else computes: it is cut after
-// a quantum, what it computed becomes simulated time, and others run.
+// each loop: from then on it is known to the instruction when it got there. Everything else computes: it is cut after a
+// quantum, what it computed becomes simulated time, and others run.
 //
 // A loop that changes nothing but memory, always with the same flags, is taken for one that spins, and one with `pause`
 // may count its rounds. Neither is lost: it is let go on whenever something happens, and for a while when nothing else
@@ -70,7 +70,7 @@ public:
   }
 
   // A single step, ours or a stray one; otherwise an int3 (SI_KERNEL) or sent by somebody (kill(2)). Not only
-  // TRAP_TRACE: loader/BUGS.md, "The trap of somebody else".
+  // TRAP_TRACE: loader/BUGS.md, "Somebody else's trap".
   static bool is_step(const siginfo_t& information);
   [[nodiscard]] static int signal_number();
 

@@ -4,9 +4,9 @@
 // system call or a fault.
 //
 // Where instructions begin is not known without following the code, and the two or three bytes also occur by chance.
-// What is taken for one is followed at once by the shift of its upper half by 32 bits, as compilers make of __rdtsc()
-// and everybody of the asm; chance does not make that. Looked at are the program and the libraries it brings along;
-// those below /lib and /usr keep the machine's counter.
+// What is taken for one is followed at once by the shift of its upper half by 32 bits, as compilers generate for
+// __rdtsc() and everybody writes after the asm; that does not occur by chance. Looked at are the program and the
+// libraries it brings along; those below /lib and /usr keep the machine's counter.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a trap or a tick costs, which is no computing of the thread that it interrupts. Measured once, with traps of the
-// runtime's own.
+// What a trap or a tick costs, which is not part of the interrupted thread's computing. Measured once, with traps of
+// the runtime's own.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ public:
   // True: the trap was made by measure(). For the signal handler.
   static bool calibrates();
   // The end of a burst that is not the program's doing. What the kernel needs to get here, and to get back from here
-  // the last time, was no computing.
+  // the last time, was not computing.
   void interrupt(Thread& thread) const;
 
 private:
