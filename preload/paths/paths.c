@@ -6,8 +6,7 @@
  * runtime makes the files when they are first named, those that change each time (runtime/procfs/node_files.h).
  *
  * A path relative to a descriptor, or to the working directory, is put together with the name of that directory first:
- * programs open "/" or
- * "/proc" and go on from there (hwloc).
+ * programs open "/" or "/proc" and go on from there (hwloc).
  */
 #include "preload/shim.h"
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The command line of `umwelt run`, a drop-in for Open MPI 4.1's mpirun: what mpirun's options mean there they mean
 // here. What differs, and why:
-//  - Without hosts every rank gets a node of its own (-N, --map-by change it): the simulated cluster has the size the
-//    run needs. mpirun takes the cores of the machine it runs on, which say nothing about the simulated one.
-//  - -np missing: the slots of the given hosts (as mpirun); without hosts, N with -N N, else 1.
-//  - A rank has cores of its own (--bind-to has no effect); --oversubscribe lifts the slots of the host list, not the
-//  cores.
-//  - An --mca key given twice to one program is an error, as in mpirun. Of several sources the nearest wins: the
-//  program's
-//    --mca, --gmca, then --mca of the first program, which in mpirun too reaches all programs.
-//  - Options that concern the whole job may stand before any of the programs; mpirun drops them silently but for the
-//  first.
+// - Without hosts every rank gets a node of its own (-N, --map-by change it): the simulated cluster has the size the
+//   run needs. mpirun takes the cores of the machine it runs on, which say nothing about the simulated one.
+// - -np missing: the slots of the given hosts (as mpirun); without hosts, N with -N N, else 1.
+// - A rank has cores of its own, or all of its node with --bind-to none and the like; --oversubscribe lifts the slots
+//   of the host list, not the cores.
+// - An --mca key given twice to one program is an error, as in mpirun. Of several sources the nearest wins: the
+//   program's --mca, --gmca, then --mca of the first program, which in mpirun too reaches all programs.
+// - Options that concern the whole job may stand before any of the programs; mpirun silently drops all but those of the
+//   first.
 #pragma once
 
 #include <span>

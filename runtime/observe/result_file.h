@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A file that a user has asked for by an option: report, trace, fitted parameters, figures. The one way to write them:
-//  - a regular file, or one that is not there yet, appears whole, by rename(2), or not at all: until finish() it has no
-//  name
-//    (O_TMPFILE of open(2)), where the file system can do that, otherwise NAME.PID.partial. A file that was there keeps
-//    its owner and permissions, a new one has those of the umask. A symbolic link stays: it is its target that is
-//    replaced.
-//  - anything else (devices, FIFOs, what a descriptor of this process leads to: /dev/stdout, /dev/fd/N) is written in
-//  place,
-//    and so is a regular file in a directory where nothing can be made;
-//  - and what is to be read as it grows (Growth::followed): it appears at once, and is added to.
+// - a regular file, or one that is not there yet, appears whole, by rename(2), or not at all: until finish() it has no
+//   name (O_TMPFILE of open(2)), where the file system can do that, otherwise NAME.PID.partial. A file that was there
+//   keeps its owner and permissions, a new one has those of the umask. A symbolic link stays: it is its target that is
+//   replaced.
+// - anything else (devices, FIFOs, what a descriptor of this process leads to: /dev/stdout, /dev/fd/N) is written in
+//   place, and so is a regular file in a directory where nothing can be made;
+// - what is to be read as it grows (Growth::followed) appears at once, and is added to.
 // All of it is opened by the constructor, so what cannot be written is known before hours have been spent.
 #pragma once
 

@@ -135,22 +135,19 @@ std::string search_path(const Choices& choices, const OpenMpiRequest& request)
 // better ones.
 constexpr std::pair<std::string_view, std::string_view> component_defaults[] = {
     // It sends fragments of up to 64 KiB, but takes everything above the eager limit (32 KiB) for long messages, which
-    // the target
-    // matches to an entry of no length: the pipelined protocol of pml/ob1 (non-contiguous data) would lose its data.
+    // the target matches to an entry of no length: the pipelined protocol of pml/ob1 (non-contiguous data) would lose
+    // its data.
     {"btl_portals4_max_send_size", "32768"},
     // A rank that computes does not take messages; beyond 4096 events or 2 MiB of eager data (8 blocks of 256 KiB) they
-    // are dropped
-    // without a word.
+    // are dropped without a word.
     {"btl_portals4_eq_recv_size", "32768"},
     {"btl_portals4_recv_md_num", "64"},
     // Sends and Gets under way, each: beyond 1024, pml ob1 tries again whatever waits whenever it progresses. Both
-    // together stay below
-    // btl_portals4_max_pending_ops (8192): a message that waits for room there takes others meanwhile, on the same
-    // stack.
+    // together stay below btl_portals4_max_pending_ops (8192): a message that waits for room there takes others
+    // meanwhile, on the same stack.
     {"btl_portals4_free_list_max_num", "4000"},
     // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered
-    // data from
-    // a buffer of random size. Below coll/tuned (30); --mca coll_portals4_priority 100 brings them back.
+    // data from a buffer of random size. Below coll/tuned (30); --mca coll_portals4_priority 100 brings them back.
     {"coll_portals4_priority", "10"},
 };
 

@@ -2,11 +2,10 @@
 // Where there is room for ranks that start while others run (MPI_Comm_spawn), and how much. Slots of a rank that has
 // ended are free again.
 //
-//  - With hosts: their slots, as mpirun counts them.
-//  - With --universe N: N ranks at a time, placed as if they had been there from the start.
-//  - Without either: a node that has no rank takes one, as at the start; when there is none left, those take more that
-//  have fewest,
-//    up to their cores. -N is of the ranks at the start.
+// - With hosts: their slots, as mpirun counts them.
+// - With --universe N: N ranks at a time, placed as if they had been there from the start.
+// - Without either: a node that has no rank takes one, as at the start; when there is none left, those that have fewest
+//   take more, up to their cores. -N is of the ranks at the start.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What else the distribution has: MPICH (ch4:ucx, over the nodes' TCP and shared memory) and Python's mpi4py; and Open
-# MPI over TCP. On four nodes of
-# four ranks, compared with native runs of Open MPI.
+# MPI over TCP. On four nodes of four ranks, compared with native runs of Open MPI.
 find_program(UMWELT_MPICC_MPICH mpicc.mpich REQUIRED)
 mark_as_advanced(UMWELT_MPICC_MPICH)
 set(mpi_options_tcp_nodes -N 4 --mca pml ob1 --mca btl tcp,self)

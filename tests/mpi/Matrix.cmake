@@ -5,10 +5,8 @@ set(mpi_ways ob1 cm)
 set(mpi_options_ob1 "") # the default of umwelt run
 set(mpi_options_cm --mca pml cm --mca mtl portals4)
 # With collectives offloaded to the NIC as triggered operations. Open MPI 4.1.4's coll portals4 reduces MPI_LONG as
-# bytes and
-# Fortran's MPI_INTEGER as 64 bits wide, and broadcasts scattered data from a buffer of random size: only for programs
-# that do
-# none of this.
+# bytes and Fortran's MPI_INTEGER as 64 bits wide, and broadcasts scattered data from a buffer of random size: only for
+# programs that do none of this.
 set(mpi_options_triggered ${mpi_options_cm} --mca coll ^sm --mca coll_portals4_priority 100)
 # As ob1, with the ranks in processes of their own.
 set(mpi_options_workers --ranks-per-worker 2)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # How the programs are built. CMake's own MPI support is not used: what runs here is what a user gets from the wrapper,
-# a PIE
-# without any flag of this project.
+# a PIE without any flag of this project.
 set(mpi_programs ${CMAKE_CURRENT_BINARY_DIR}/bin)
 file(MAKE_DIRECTORY ${mpi_programs})
 add_custom_target(umwelt_mpi_programs ALL)

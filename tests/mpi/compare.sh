@@ -12,9 +12,8 @@
 # own.
 #
 # Environment: UMWELT_TEST_INPUT file for stdin (default: empty), UMWELT_TEST_TIMEOUT seconds until a run is ended
-# (default 60),
-# UMWELT_TEST_SPAWNS set if ranks start others: natively these are reached through TCP only, and have no files of their
-# own.
+# (default 60), UMWELT_TEST_SPAWNS set if ranks start others: natively these are reached through TCP only, and have no
+# files of their own.
 set -euo pipefail
 
 # Open MPI as a user gets it, told that the test machine has fewer cores than ranks. Without cross-memory attach, which

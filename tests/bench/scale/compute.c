@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * compute SECONDS ROUNDS: every rank computes for about SECONDS of CPU time in all, the same amount in each of ROUNDS
  * pieces with a reduction behind it. Rank 0 prints what it took in simulated time. How much fits into a second is
- * measured beforehand, with
- * --calibrate, natively: compute --calibrate prints it; a run takes it as third argument. */
+ * measured beforehand, with --calibrate, natively: compute --calibrate prints it; a run takes it as third argument. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
