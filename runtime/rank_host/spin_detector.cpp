@@ -89,7 +89,8 @@ SpinDetector::Finding SpinDetector::step(const ucontext_t& context)
     periods_ = proof;
     if (anchored_)
       return Finding::comes_back;
-    anchor_ = std::min(pc, *std::min_element(loop_.begin(), loop_.end()));
+    loop_.push_back(pc);
+    anchor_ = *std::min_element(loop_.begin(), loop_.end());
   }
   // Where in its loop a tick happened to find it must not show. It may come to the anchor more than once each time
   // round (as who looks at several variables in turn does): the one with the lowest registers counts.
@@ -127,7 +128,8 @@ bool SpinDetector::waits(const ucontext_t& context)
 
 const std::vector<std::uintptr_t>& SpinDetector::complete_loop()
 {
-  loop_.push_back(static_cast<std::uintptr_t>(state_.registers[REG_RIP]));
+  if (!anchored_) // then it is
+    loop_.push_back(static_cast<std::uintptr_t>(state_.registers[REG_RIP]));
   return loop_;
 }
 
