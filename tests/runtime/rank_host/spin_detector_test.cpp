@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// Called with %rdi: four words of memory, all 0 but for the second, and %rax, %rcx, %rdx, %xmm0 and %ymm1 all 0. Code
+// Called with %rdi: four words of memory, all 0 but for the second, and %rax, %rcx, %rdx, %xmm0 and %xmm1 all 0. Code
 // that ends goes on with spin_counts, which does not come back.
 asm(R"(
     .text
@@ -118,7 +118,7 @@ asm(R"(
     # In its upper half, which is not in what the kernel saves of every processor.
     spin_code spin_changes_long_vector
     mov $1, %eax
-    movq %rax, %xmm1
+    vmovq %rax, %xmm1
     vperm2i128 $1, %ymm1, %ymm1, %ymm1
 1:  vpaddq %ymm1, %ymm0, %ymm0
     mov (%rdi), %eax
@@ -221,8 +221,6 @@ std::uintptr_t address(const unsigned char* code)
 {
   return reinterpret_cast<std::uintptr_t>(code);
 }
-
-// --- real code -------------------------------------------------------------------------------------------------------
 
 struct Walk {
   Finding finding = Finding::nothing_yet;
