@@ -19,7 +19,6 @@ Outcome JobTest::run(const std::vector<Program>& programs)
   plan.options = options;
   plan.options.platform = "crossbar";
   plan.options.model = "delay";
-  plan.options.cpu.kind = engine::CpuPolicy::Kind::none;
   plan.options.ranks_per_node = per_node;
   plan.options.programs.resize(1);
   plan.options.programs.front().argv = {"test"};

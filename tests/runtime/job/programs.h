@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Jobs whose ranks' programs are functions of a test: no file is loaded, all else is as in a run with --cpu none. Ranks
-// live in the test's process, one to a node unless said otherwise.
+// Jobs whose ranks' programs are functions of a test: no file is loaded, all else is as in a run with --cpu none
+// (unless options.cpu says otherwise). Ranks live in the test's process, one to a node unless said otherwise.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@ using Program = std::function<void(Rank&)>;
 class JobTest : public testing::Test
 {
 protected:
+  JobTest() { options.cpu.kind = engine::CpuPolicy::Kind::none; }
+
   // To the end of all ranks, or of the job. `said`: what it wrote to standard error.
   Outcome run(const std::vector<Program>& programs);
   Outcome run(const Program& program, unsigned ranks) { return run(std::vector<Program>(ranks, program)); }
