@@ -14,8 +14,9 @@ struct Server {
   // Serves a request of the running thread; `measured`: CPU time (ps) of the burst that ended with it. True: threads
   // that are ready at the same time come first. Rank::leave() is to follow.
   bool (*serve)(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured);
-  // What the main thread of a rank does in place of loading its program, which ends with 0 when it returns. Tests have
-  // one; not for ranks in worker processes.
+  // What the main thread of a rank does in place of loading its program, which ends with 0 when it returns. In a worker
+  // process: what that does in place of carrying its ranks, `rank` being the first of them; does not return. Tests have
+  // one.
   std::function<void(Rank& rank)> program = {};
 };
 

@@ -45,6 +45,8 @@ void Job::start_workers()
             for (const int fd : rank->gate.standard_fds)
               close(fd);
         }
+        if (server_.program)
+          server_.program(*ranks_[plan_.workers[index].front()]);
         worker::WorkerProcess process(*workers_, index, cpu_);
         process.run(seats[index], plan_.options.quantum);
       },

@@ -15,6 +15,17 @@ namespace umwelt::job::test
 
 Outcome JobTest::run(const std::vector<Program>& programs)
 {
+  Server server = gate::server();
+  server.program = [&programs](Rank& rank) {
+    rank.job.started(rank);
+    rank.leave();
+    programs[static_cast<std::size_t>(rank.index)](rank);
+  };
+  return run(server, programs.size());
+}
+
+Outcome JobTest::run(const Server& server, std::size_t ranks)
+{
   plan::Plan plan;
   plan.options = options;
   plan.options.platform = "crossbar";
@@ -22,23 +33,20 @@ Outcome JobTest::run(const std::vector<Program>& programs)
   plan.options.ranks_per_node = per_node;
   plan.options.programs.resize(1);
   plan.options.programs.front().argv = {"test"};
-  plan.options.programs.front().ranks = static_cast<unsigned>(programs.size());
+  plan.options.programs.front().ranks = static_cast<unsigned>(ranks);
   plan.platform = platform::make_platform({plan.options.platform, plan::nodes_wanted(plan.options), 0});
   plan.placement = plan::place_ranks(plan.options, plan.platform->name(), plan.platform->nodes());
   plan.programs.resize(1);
   plan.programs.front().program.path = "/test";
   plan.programs.front().program.argv = {"test"};
   plan.programs.front().directory = std::filesystem::current_path();
-  plan.program_of_rank.resize(programs.size());
-  plan.in_wrapper.resize(programs.size());
+  plan.program_of_rank.resize(ranks);
+  plan.in_wrapper.resize(ranks);
   plan.descriptors = plan.most_descriptors = 64;
 
-  Server server = gate::server();
-  server.program = [&programs](Rank& rank) {
-    rank.job.started(rank);
-    rank.leave();
-    programs[static_cast<std::size_t>(rank.index)](rank);
-  };
+  if (in_workers)
+    for (unsigned rank = 0; rank < ranks; ++rank)
+      plan.workers.push_back({rank});
   engine::adopt_runtime_thread_pointer();
   loader::PrivateDirectory directory(false);
   testing::internal::CaptureStderr();

@@ -28,7 +28,11 @@ protected:
   Outcome run(const std::vector<Program>& programs);
   Outcome run(const Program& program, unsigned ranks) { return run(std::vector<Program>(ranks, program)); }
 
+  // The same with whoever serves.
+  Outcome run(const Server& server, std::size_t ranks);
+
   unsigned per_node = 1;
+  bool in_workers = false; // each rank in a worker process of its own
   plan::RunOptions options;
   std::string said;
   observe::JobRecord record; // of the last run
