@@ -216,9 +216,12 @@ TEST_F(SlicesTest, WhoPausesIsBlockedUntilSomethingChanges)
   spin_until_set(slices_pauses);
 }
 
+// Not soon: it might end by itself, and not only as long as no tick comes.
 TEST_F(SlicesTest, WhoLooksIsBlockedUntilSomethingChanges)
 {
+  const SimTime begin = cpu_time();
   spin_until_set(slices_looks);
+  EXPECT_GT(cpu_time() - begin, 40 * ms);
 }
 
 TEST_F(SlicesTest, ALoopThatHasWaitedIsKnownTheNextTime)
@@ -394,6 +397,19 @@ TEST_F(MeasuredSlicesTest, WhoComputesIsCutForTheOthers)
   run({[&](Rank& rank) { execute(rank, slices_computes); }, [&](Rank&) { variables[0] = 1; }});
   EXPECT_GT(record.ranks[0].statistics.compute, ms); // what it has computed has become simulated time
   EXPECT_EQ(*place(slices_computes), slices_computes[0]);
+}
+
+TEST_F(MeasuredSlicesTest, WhoIsNotToBeInterruptedIsNotCut)
+{
+  std::vector<int> order;
+  run({[&](Rank& rank) {
+         rank.gate.no_preempt = 1;
+         variables[1] = 3'000'000;
+         execute(rank, slices_counts_pauses);
+         order.push_back(rank.index);
+       },
+       [&](Rank& rank) { order.push_back(rank.index); }});
+  EXPECT_THAT(order, ElementsAre(0, 1));
 }
 
 TEST_F(MeasuredSlicesTest, AThreadThatComputesIsCutForTheOthersOfItsRank)
