@@ -190,8 +190,7 @@ bool Scheduler::block_in_background(SimTime deadline)
   self->background_deadline_ = deadline;
   background_.emplace(deadline, self);
   const bool woken = block();
-  if (self->background_deadline_ != sim::never)
-    background_.erase({deadline, self});
+  background_.erase({deadline, self}); // unless wake_background() has done so
   self->background_deadline_ = sim::never;
   return woken;
 }

@@ -432,6 +432,26 @@ bool resident(const void* address)
   return (state & 1) != 0;
 }
 
+// It stood in the list of those that wait for ever, and was woken in the middle of another wait, or after its end.
+TEST_F(SchedulerTest, WhoHasWaitedInTheBackgroundWithoutADeadlineNoLongerDoes)
+{
+  Actor& waiter = scheduler.spawn(
+      "waiter",
+      [this] {
+        EXPECT_TRUE(scheduler.block_in_background(sim::never));
+        scheduler.block();
+        log.emplace_back("woken once more");
+      },
+      stack);
+  scheduler.spawn(
+      "waker", [this, &waiter] { scheduler.wake(waiter); }, stack);
+  bool in_background = true;
+  scheduler.on_stall = [this, &in_background] { return in_background = scheduler.wake_background(); };
+  scheduler.run();
+  EXPECT_FALSE(in_background);
+  EXPECT_TRUE(log.empty());
+}
+
 TEST_F(SchedulerTest, TheNextActorGivesBackTheStacksOfThoseThatHaveEnded)
 {
   const Actor& ended = scheduler.spawn(
