@@ -64,6 +64,7 @@ constexpr std::array ready_models{
 std::vector<ModelEntry> make_entries()
 {
   std::vector<ModelEntry> entries;
+  entries.reserve(std::size(ready_models));
   for (const Ready& ready : ready_models)
     entries.push_back({ready.name, ready.summary, ready.parameters()});
   return entries;

@@ -88,6 +88,7 @@ double FitKey::at(double variable) const
 std::vector<double> values_of(const std::vector<FitKey>& keys)
 {
   std::vector<double> values;
+  values.reserve(keys.size());
   for (const FitKey& key : keys)
     values.push_back(key.value);
   return values;

@@ -2,6 +2,7 @@
 #include "net_models/flow/model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -166,7 +167,7 @@ void FlowModel::begin_waiting()
     const double rate = context_.platform.route(transfer.source, transfer.target).bandwidth;
     const double bytes = static_cast<double>(parameters_.wire_bytes(transfer.payload)) / parameters_.coding +
                          sim::to_seconds(parameters_.stall(transfer.payload)) * rate;
-    comm->set_payload_size(static_cast<std::uint64_t>(bytes + 0.5))->start();
+    comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes)))->start();
     running_.push_back(std::move(comm));
     running_flights_.push_back(flight);
   }

@@ -369,10 +369,8 @@ static bool is_made_by(const posix_spawn_file_actions_t* wanted, int number)
   bool made = false;
   for (int i = 0; i < wanted->__used; ++i) {
     const struct __spawn_action* each = &wanted->__actions[i];
-    if (each->tag == does_dup2 && each->action.dup2.to == number)
-      made = true;
-    else if (each->tag == does_open && each->action.open.fd == number)
-      made = true; /* O_CLOEXEC holds by itself */
+    made = made || (each->tag == does_dup2 && each->action.dup2.to == number) ||
+           (each->tag == does_open && each->action.open.fd == number); /* O_CLOEXEC holds by itself */
   }
   return made;
 }

@@ -41,18 +41,15 @@ static struct hostent* fill(struct hostent* entry, struct room* room, const char
   return entry;
 }
 
-/* The answers: null and HOST_NOT_FOUND, or NO_ADDRESS if it has none of that family. */
+/* The answer: null and HOST_NOT_FOUND, too, if it has none of that family. */
 static struct hostent* by_name(const char* name, int family, struct hostent* entry, struct room* room, int* error)
 {
   struct umw_host host;
-  if (umw_look_up(name, family, false, &host) != 0)
-    *error = HOST_NOT_FOUND;
-  else if (host.numeric && family == AF_INET && host.has_v6) /* ::ffff:a.b.c.d is none of IPv4 here */
-    *error = HOST_NOT_FOUND;
-  else if (family == AF_INET ? host.has_v4 : host.has_v6)
+  const bool known = umw_look_up(name, family, false, &host) == 0 && (family == AF_INET ? host.has_v4 : host.has_v6);
+  const bool mapped = known && host.numeric && family == AF_INET && host.has_v6; /* ::ffff:a.b.c.d is none of IPv4 */
+  if (known && !mapped)
     return fill(entry, room, host.name, family, family == AF_INET ? &host.v4 : &host.v6);
-  else
-    *error = HOST_NOT_FOUND;
+  *error = HOST_NOT_FOUND;
   return NULL;
 }
 

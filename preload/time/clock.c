@@ -173,7 +173,6 @@ UMW_PUBLIC int timespec_get(struct timespec* result, int base)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* old binaries still call it */
-int ftime(struct timeb* result);
 UMW_PUBLIC int ftime(struct timeb* result)
 {
   if (!umw_gate)

@@ -30,8 +30,8 @@ class FileLocks
 public:
   struct File {
     std::uint64_t device, inode;
-    bool as_a_whole; // flock(2), which the others do not see
-    auto operator<=>(const File&) const = default;
+    bool as_a_whole;                               // flock(2), which the others do not see
+    auto operator<=>(const File&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
   };
   // Of the running thread of the rank; `description`: 0, or one of the rank's numbers for its open file descriptions.
   struct Request {

@@ -14,8 +14,8 @@ namespace umwelt::job
 // A process, or an open file description of one.
 struct LockOwner {
   std::uint32_t rank;
-  std::uint64_t description; // 0: the process
-  auto operator<=>(const LockOwner&) const = default;
+  std::uint64_t description;                          // 0: the process
+  auto operator<=>(const LockOwner&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 enum class LockMode : std::uint8_t { none, shared, exclusive };

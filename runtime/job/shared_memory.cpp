@@ -20,7 +20,7 @@ public:
   {
     memory_.copies_.push_back(this);
   }
-  ~UnderWay() { std::erase(memory_.copies_, this); }
+  ~UnderWay() override { std::erase(memory_.copies_, this); }
 
   void run(std::uint64_t bytes)
   {

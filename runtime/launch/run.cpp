@@ -42,8 +42,6 @@
 #include "runtime/portals/fabric/process.h"
 #include "runtime/rank_host/signals.h"
 
-extern char** environ;
-
 namespace umwelt::launch
 {
 
