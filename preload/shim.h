@@ -47,6 +47,11 @@ static inline void umw_cross(uint32_t op, void* arguments)
 #include "preload/abi/tables/services.def"
 #undef UMW_SERVICE
 
+#ifdef UMWELT_COVERAGE /* a rank does not come back from it, so nothing else would write what was counted */
+void __gcov_dump(void);
+#define umw_exit(...) (__gcov_dump(), umw_exit(__VA_ARGS__))
+#endif
+
 /* The function that is being replaced. */
 #define UMW_REAL(name)                                                                                                 \
   (__extension__({                                                                                                     \

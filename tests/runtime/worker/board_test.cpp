@@ -168,12 +168,14 @@ TEST_F(RingTest, HasRoomForEverySlotWhereverItBegins)
   }
 }
 
+// Slots go there and back, and what stands in them is seen by whoever takes them out.
 TEST_F(RingTest, OneProcessFillsItWhileAnotherEmptiesIt)
 {
   constexpr std::uint32_t rounds = 10'000;
+  constexpr std::uint32_t slots = 16; // under way at the same time
   Board board(1, 1);
   Mailbox& box = board.mailbox(0);
-  test::Child child([&box] { // gives back what it gets, one more
+  test::Child child([&board, &box] {
     for (std::uint32_t got = 0; got < rounds;) {
       const std::uint32_t seen = box.doorbell.rings();
       std::uint32_t slot = 0;
@@ -182,17 +184,21 @@ TEST_F(RingTest, OneProcessFillsItWhileAnotherEmptiesIt)
         continue;
       }
       ++got;
-      box.to_runtime.push(slot + 1);
+      board.slot(0, slot).result = static_cast<std::int32_t>(board.slot(0, slot).operation) + 1;
+      box.to_runtime.push(slot);
     }
   });
   std::uint32_t sent = 0;
   for (std::uint32_t got = 0; got < rounds;) {
-    if (sent < rounds && sent - got < slots_per_worker) {
-      box.to_worker.push(sent++);
+    if (sent < rounds && sent - got < slots) {
+      board.slot(0, sent % slots).operation = sent;
+      box.to_worker.push(sent++ % slots);
       box.doorbell.ring();
     }
-    for (std::uint32_t slot = 0; box.to_runtime.pop(slot); ++got)
-      ASSERT_EQ(slot, got + 1);
+    for (std::uint32_t slot = 0; box.to_runtime.pop(slot); ++got) {
+      ASSERT_EQ(slot, got % slots);
+      ASSERT_EQ(board.slot(0, slot).result, static_cast<std::int32_t>(got) + 1);
+    }
   }
   EXPECT_EQ(child.join(), 0);
 }
