@@ -149,6 +149,7 @@ std::string list_libraries(const std::string& path, const ElfFile& file, const s
   std::array<char*, 3> argv = {words[0].data(), words[1].data(), nullptr};
   std::string trace = "LD_TRACE_LOADED_OBJECTS=1";
   std::vector<char*> envp;
+  envp.reserve(environment.size() + 2);
   for (const std::string& entry : environment)
     envp.push_back(const_cast<char*>(entry.c_str()));
   envp.push_back(trace.data());
@@ -223,7 +224,7 @@ std::string locate_program(const std::string& name, const std::vector<std::strin
 {
   if (name.find('/') == std::string::npos)
     return search_path(name, variable(environment, "PATH"), directory, own_programs);
-  const std::string path = (fs::path(directory) / name).lexically_normal();
+  std::string path = (fs::path(directory) / name).lexically_normal();
   struct stat status {
   };
   if (stat(path.c_str(), &status) != 0)

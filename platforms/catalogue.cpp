@@ -50,6 +50,7 @@ bool looks_like_a_file(const std::string& spec)
 std::string unknown_platform(const std::string& name)
 {
   std::vector<std::string> names;
+  names.reserve(std::size(ready_platforms));
   for (const Ready& ready : ready_platforms)
     names.emplace_back(ready.name);
   const std::string_view guess = plausible(name, names);

@@ -124,7 +124,7 @@ std::string rehearse(const std::function<void()>& attempt)
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
     return {};
-  if (const std::string message = first_message(output); !message.empty())
+  if (std::string message = first_message(output); !message.empty())
     return message;
   if (WIFSIGNALED(status))
     return fmt::format("SimGrid crashed ({})", strsignal(WTERMSIG(status)));

@@ -170,8 +170,8 @@ private:
     if (key.info.kind == ParameterKind::size)
       for (const Objective::Point& point : objective_.points())
         all.insert(static_cast<double>(point.size));
-    for (double power = 1; power < 0x1p40; power *= 2)
-      all.insert(power);
+    for (int exponent = 0; exponent < 40; ++exponent)
+      all.insert(std::ldexp(1.0, exponent));
     std::vector<double> near;
     for (const double value : all)
       if (value >= std::max(1.0, key.value / 8) && value <= key.value * 8)
