@@ -128,8 +128,8 @@ CODES = {
     "kill runtime": {0, -signal.SIGKILL},
     "kill worker": {0, 137},
     "kill janitor": {0},
-    "SIGINT": {0, 130},
-    "SIGTERM": {0, 143},
+    "SIGINT": {0, 130, -signal.SIGINT},  # of the signal itself: before the run began, or when it was over
+    "SIGTERM": {0, 143, -signal.SIGTERM},
     "full disk": set(range(1, 128)) | {128 + signal.SIGBUS},  # memory of the node lies there: as with a full /dev/shm
 }
 
