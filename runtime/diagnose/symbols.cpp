@@ -187,8 +187,8 @@ Symbol symbol_at(std::uintptr_t address)
 } // namespace umwelt::diagnose
 
 // The C library's reports the objects of its own linker. libunwind finds this one first and so sees all of them.
-// AddressSanitizer calls it before any of our code can run; with it there are no ranks.
-#if !defined(__SANITIZE_ADDRESS__)
+// Sanitizers call it before any of our code can run; with them a backtrace ends where a rank's C library calls main.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" __attribute__((visibility("default"))) int
 dl_iterate_phdr(int (*callback)(dl_phdr_info* info, std::size_t size, void* data), void* data)
 {
