@@ -165,14 +165,14 @@ static void disown(int fd)
 
 bool umw_may_open(int more)
 {
-  if (!umw_gate || (uint64_t)(owned_count + more) <= umw_gate->descriptors_soft)
+  if (!umw_gate || (uint64_t)owned_count + (uint64_t)more <= umw_gate->descriptors_soft)
     return true;
   for (int fd = 0; fd < most_known; ++fd) /* the C library may have closed some (pclose) */
     if (owned[fd] && UMW_REAL(fcntl)(fd, F_GETFD) < 0) {
       disown(fd);
       umw_number_closed(fd);
     }
-  if ((uint64_t)(owned_count + more) <= umw_gate->descriptors_soft)
+  if ((uint64_t)owned_count + (uint64_t)more <= umw_gate->descriptors_soft)
     return true;
   errno = EMFILE;
   return false;

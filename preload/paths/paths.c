@@ -294,7 +294,7 @@ char* umw_path_shown(char* path)
       const char* name = tree->there ? tree->path : "";
       const size_t length = strlen(name);
       memmove(path + length, path + strlen(prefix), strlen(path + strlen(prefix)) + 1);
-      memcpy(path, name, length);
+      memcpy(path, name, length); /* NOLINT(bugprone-not-null-terminated-result): the rest stands behind it */
       break;
     }
   }
@@ -348,7 +348,7 @@ static const char* relative(int directory, const char* path, struct umw_path* ro
   if (!base || length + 1 + strlen(path) >= PATH_MAX)
     return NULL;
   if (base != whole)
-    memcpy(whole, base, length);
+    memcpy(whole, base, length); /* NOLINT(bugprone-not-null-terminated-result): goes on below */
   snprintf(whole + length, sizeof whole - length, "/%s", path);
   return absolute(whole, room);
 }

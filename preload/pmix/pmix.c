@@ -386,7 +386,7 @@ UMW_PUBLIC pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], con
   const pmix_status_t status = find_key(proc ? proc->nspace : "", rank, key, wait, &value);
   if (status != PMIX_SUCCESS)
     return status;
-  if (!umw_pmix_has(info, count, PMIX_GET_STATIC_VALUES)) {
+  if (!umw_pmix_has(info, count, PMIX_GET_STATIC_VALUES) || !*result) {
     *result = malloc(sizeof **result);
     if (!*result) {
       umw_destruct_value(&value);

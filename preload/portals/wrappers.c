@@ -109,7 +109,7 @@ UMW_PUBLIC int PtlCTGet(ptl_handle_ct_t ct_handle, ptl_ct_event_t* event)
   const int result = umw_crossing_PtlCTGet(ct_handle, event);
   counters[slot].counter = ct_handle;
   counters[slot].activity = result == PTL_OK ? gate->activity + 1 : 0;
-  if (result == PTL_OK)
+  if (event && result == PTL_OK)
     counters[slot].value = *event;
   return result;
 }

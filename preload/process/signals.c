@@ -105,7 +105,6 @@ UMW_PUBLIC sighandler_t signal(int number, sighandler_t handler)
   return umw_gate ? install(number, handler, SA_RESTART) : UMW_REAL(signal)(number, handler);
 }
 
-sighandler_t __sysv_signal(int number, sighandler_t handler);
 UMW_PUBLIC sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
   return umw_gate ? install(number, handler, (int)(SA_RESETHAND | SA_NODEFER))
@@ -347,19 +346,16 @@ static int change_mask(int how, int mask)
   return before;
 }
 
-UMW_PUBLIC int sigsetmask(int mask);
 UMW_PUBLIC int sigsetmask(int mask)
 {
   return change_mask(SIG_SETMASK, mask);
 }
 
-UMW_PUBLIC int sigblock(int mask);
 UMW_PUBLIC int sigblock(int mask)
 {
   return change_mask(SIG_BLOCK, mask);
 }
 
-UMW_PUBLIC int siggetmask(void);
 UMW_PUBLIC int siggetmask(void)
 {
   return change_mask(SIG_BLOCK, 0);

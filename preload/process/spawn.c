@@ -201,7 +201,7 @@ UMW_PUBLIC FILE* popen(const char* command, const char* mode)
       entry ? UMW_REAL(fdopen)(umw_descriptor(own), reads ? "r" : "w") : NULL; /* waits for the child alone */
   int error = stream ? spawn_at(&entry->child, command, other, reads ? 1 : 0) : errno;
   close(other);
-  if (error == 0) {
+  if (stream && error == 0) {
     entry->stream = stream;
     add(entry);
     if (!closes)

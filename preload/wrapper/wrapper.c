@@ -137,7 +137,7 @@ static int ask(const char* file, char* const argv[], char* const envp[], int sea
       head.bytes += (uint32_t)strlen(first[i]) + 1;
     for (; argv[head.arguments]; ++head.arguments)
       head.bytes += (uint32_t)strlen(argv[head.arguments]) + 1;
-    for (char* const* entry = envp; entry && *entry; ++entry)
+    for (char* const* entry = envp; entry && *entry; ++entry) /* NOLINT(clang-analyzer-core.uninitialized.Branch) */
       head.bytes += (uint32_t)strlen(*entry) + 1;
     int sent = send_head(fd, &head);
     for (int i = 0; sent && i < 3; ++i)

@@ -183,6 +183,84 @@ TEST_F(SchedulerTest, ABackgroundWaitEndsInTimeWhileOthersGoOn)
   EXPECT_EQ(log, (std::vector<std::string>{"10"}));
 }
 
+TEST_F(SchedulerTest, AnEventComesBeforeABackgroundWaitThatEndsAtTheSameTime)
+{
+  scheduler.spawn(
+      "helper",
+      [this] {
+        EXPECT_FALSE(scheduler.block_in_background(10));
+        log.emplace_back("helper");
+      },
+      stack);
+  scheduler.spawn(
+      "worker",
+      [this] {
+        scheduler.sleep(10);
+        log.emplace_back("worker");
+        scheduler.sleep(1);
+      },
+      stack);
+  scheduler.run();
+  EXPECT_EQ(log, (std::vector<std::string>{"worker", "helper"}));
+}
+
+TEST_F(SchedulerTest, TheBeatComesNowAndThen)
+{
+  constexpr int turns = 20'000;
+  int beats = 0;
+  scheduler.on_beat = [&] { ++beats; };
+  for (const char* name : {"a", "b"})
+    scheduler.spawn(
+        name,
+        [this] {
+          for (int i = 0; i < turns / 2; ++i)
+            scheduler.sleep(1);
+        },
+        stack);
+  scheduler.run();
+  EXPECT_GE(beats, 2);
+  EXPECT_LE(beats, turns / 1000);
+}
+
+TEST_F(SchedulerTest, NobodyNeedsToHearTheBeat)
+{
+  for (const char* name : {"a", "b"})
+    scheduler.spawn(
+        name,
+        [this] {
+          for (int i = 0; i < 10'000; ++i)
+            scheduler.sleep(1);
+        },
+        stack);
+  scheduler.run();
+  EXPECT_EQ(timeline.now(), 10'000);
+}
+
+TEST_F(SchedulerTest, WorkOutsideOfTheTimelineIsAdvancedFromTheMainStackOnly)
+{
+  bool pending = true;
+  int on_actors_stack = 0;
+  scheduler.external_pending = [&] { return pending; };
+  scheduler.advance_external = [&](sim::SimTime limit) {
+    EXPECT_EQ(limit, sim::never);
+    on_actors_stack += scheduler.current() != nullptr ? 1 : 0;
+    timeline.advance_to(7);
+    pending = false;
+    scheduler.wake(*scheduler.actors().front());
+    return true;
+  };
+  scheduler.spawn(
+      "a",
+      [this] {
+        EXPECT_TRUE(scheduler.block());
+        log.push_back(std::to_string(scheduler.now()));
+      },
+      stack);
+  scheduler.run();
+  EXPECT_EQ(on_actors_stack, 0);
+  EXPECT_EQ(log, (std::vector<std::string>{"7"}));
+}
+
 TEST_F(SchedulerTest, AKilledActorNeverRunsAgain)
 {
   Actor& victim = scheduler.spawn(
