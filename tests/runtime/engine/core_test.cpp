@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/engine/core.h"
 
+#include <array>
+#include <deque>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -68,6 +71,16 @@ TEST_F(CoreTest, WorkIsNeitherLostNorFound)
   spawn(3, {13, 19});
   scheduler.run();
   EXPECT_EQ(timeline.now(), 33 + 10 + 7 + 50 + 5 + 13 + 19); // never idle in between
+}
+
+TEST_F(CoreTest, NothingIsLeftOverFromBurstsBefore)
+{
+  for (int i = 0; i < 3; ++i)
+    spawn(0, {1}); // a remainder
+  for (int i = 0; i < 2; ++i)
+    spawn(10, {5});
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{3, 3, 3, 20, 20}));
 }
 
 TEST_F(CoreTest, AKilledActorLeavesTheCoreToTheOthers)
@@ -219,6 +232,110 @@ TEST_F(CoreTest, AKilledActorsUnfinishedBurstIsForgotten)
       stack);
   scheduler.run();
   EXPECT_EQ(ends, (std::vector<SimTime>{125}));
+}
+
+// Two cores of a node: who is relieved takes over from the other.
+class TwoCoresTest : public testing::Test, public Neighbours
+{
+protected:
+  void relieved(Core& core) override
+  {
+    ++asked;
+    const unsigned number = &core == &cores[1] ? 1 : 0;
+    if (core.load() == 0)
+      taken += core.take_over(cores[1 - number], number) ? 1 : 0;
+  }
+
+  // An actor that computes for `work` from `begin` on, on the first core at first.
+  void spawn(SimTime begin, SimTime work, std::vector<unsigned> allowed)
+  {
+    ends.push_back(-1);
+    places.push_back({0, std::move(allowed)});
+    scheduler.spawn(
+        "a",
+        [this, begin, work, index = ends.size() - 1] {
+          scheduler.sleep(begin);
+          cores[0].spend(work, &places[index]);
+          ends[index] = scheduler.now();
+        },
+        stack);
+  }
+  // Another that computes on the second core from 0 on.
+  void occupy(SimTime work)
+  {
+    scheduler.spawn(
+        "b", [this, work] { cores[1].spend(work); }, stack);
+  }
+
+  sim::Timeline timeline;
+  Scheduler scheduler{timeline};
+  std::array<Core, 2> cores{Core{scheduler, this}, Core{scheduler, this}};
+  std::deque<CoreBinding> places;
+  std::vector<SimTime> ends;
+  int asked = 0;
+  int taken = 0;
+};
+
+TEST_F(TwoCoresTest, WhoBeganLastGoesOnOnTheCoreThatIsRelieved)
+{
+  spawn(0, 100, {0, 1});
+  spawn(0, 100, {0, 1}); // both have had 20 of it at 40
+  occupy(40);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{120, 120}));
+  EXPECT_EQ(places[0].core, 0U);
+  EXPECT_EQ(places[1].core, 1U);
+  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(crowded, 0U);
+}
+
+TEST_F(TwoCoresTest, WhoMayNotUseTheOtherCoreStays)
+{
+  spawn(0, 100, {0, 1});
+  spawn(0, 100, {0, 2}); // began last
+  occupy(40);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{120, 120}));
+  EXPECT_EQ(places[0].core, 1U);
+  EXPECT_EQ(places[1].core, 0U);
+}
+
+TEST_F(TwoCoresTest, NobodyMayUseTheOtherCore)
+{
+  spawn(0, 100, {0});
+  spawn(0, 100, {0});
+  occupy(40);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{200, 200}));
+  EXPECT_EQ(taken, 0);
+}
+
+TEST_F(TwoCoresTest, WorkOfUnknownLengthIsTakenOver)
+{
+  Core::Burst burst;
+  CoreBinding place{0, {0, 1}};
+  spawn(0, 100, {0});
+  scheduler.spawn(
+      "a",
+      [&] {
+        cores[0].begin(burst, &place);
+        scheduler.sleep(60);
+        EXPECT_EQ(place.core, 1U);
+        cores[place.core].finish(burst, 50); // has had 20 and 20
+        EXPECT_EQ(scheduler.now(), 70);
+      },
+      stack);
+  occupy(40);
+  scheduler.run();
+  EXPECT_EQ(ends, (std::vector<SimTime>{120}));
+}
+
+TEST_F(TwoCoresTest, NeighboursAreAskedWhileSomeAreCrowdedOnly)
+{
+  spawn(0, 100, {0});
+  occupy(40);
+  scheduler.run();
+  EXPECT_EQ(asked, 0);
 }
 
 } // namespace
