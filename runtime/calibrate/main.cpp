@@ -417,7 +417,7 @@ int run(const Options& options)
 
 } // namespace
 
-int main(int argc, char** argv)
+int main(int argc, char** argv) // NOLINT(bugprone-exception-escape): only if its options are wrong
 {
   Options options;
   CLI::App app("Fits a network model to measurements of a NIC", "umwelt calibrate");

@@ -185,6 +185,7 @@ Command parse_completion(std::span<const std::string> arguments)
 std::vector<CommandEntry> commands()
 {
   std::vector<CommandEntry> entries;
+  entries.reserve(std::size(subcommands));
   for (const Subcommand& known : subcommands)
     entries.push_back({known.name, known.summary, known.kind == Command::Kind::run});
   return entries;
