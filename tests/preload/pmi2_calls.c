@@ -90,6 +90,7 @@ static void exchange(void)
       snprintf(key, sizeof key, "of %d", other);
       snprintf(expected, sizeof expected, "round %d of\n%d = x", round - 1, other);
       get(expected);
+      pass(1000); /* the fence makes puts known: all have looked */
     }
     OK(PMI2_KVS_Fence());
     for (int other = 0; other < size; ++other) {
