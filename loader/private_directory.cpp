@@ -46,6 +46,26 @@ constexpr const char* keep_mark = "keep";
   _exit(0);
 }
 
+// What would end the process waits until there is a janitor: it would leave the directory behind.
+class HeldSignals
+{
+public:
+  HeldSignals()
+  {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+      sigaddset(&held, signal);
+    sigprocmask(SIG_BLOCK, &held, &before_);
+  }
+  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+private:
+  sigset_t before_{};
+};
+
 std::string parent_directory()
 {
   const char* parent = std::getenv("TMPDIR");
@@ -82,6 +102,7 @@ void sweep()
 PrivateDirectory::PrivateDirectory(bool keep) : keep_(keep)
 {
   sweep();
+  const HeldSignals held;
   std::string pattern = fmt::format("{}/{}XXXXXX", parent_directory(), prefix());
   if (mkdtemp(pattern.data()) == nullptr)
     throw std::runtime_error(

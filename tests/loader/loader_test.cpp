@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +8,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "loader/elf_file.h"
@@ -258,6 +260,31 @@ TEST_F(LoaderTest, ThePrivateDirectoryIsPrivateAndGoes)
     std::ofstream(path + "/file") << "x";
   }
   EXPECT_FALSE(fs::exists(path));
+  unsetenv("TMPDIR");
+}
+
+// Whenever the signal comes: the janitor that removes the directory is there when the process can end.
+TEST_F(LoaderTest, AProcessThatIsEndedLeavesNoPrivateDirectory)
+{
+  const fs::path temporary = directory / "temporary";
+  fs::create_directory(temporary);
+  setenv("TMPDIR", temporary.c_str(), 1);
+  for (int microseconds = 0; microseconds < 1000; microseconds += 5) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const PrivateDirectory made(false);
+      for (;;)
+        pause();
+    }
+    usleep(static_cast<useconds_t>(microseconds));
+    kill(child, SIGTERM);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  }
+  for (int i = 0; i < 5000 && !fs::is_empty(temporary); ++i) // janitors take their time
+    usleep(1000);
+  EXPECT_TRUE(fs::is_empty(temporary));
   unsetenv("TMPDIR");
 }
 
