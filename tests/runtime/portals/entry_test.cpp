@@ -242,6 +242,15 @@ TEST_F(EntryTest, min_free)
   EXPECT_EQ(types(b.target_events()), (std::vector<int>{PTL_EVENT_PUT, PTL_EVENT_AUTO_UNLINK}));
 }
 
+TEST_F(EntryTest, min_free_of_one_byte_lasts_until_the_entry_is_full)
+{
+  accept_quietly(PTL_ME_MANAGE_LOCAL, {.min_free = 1});
+  send(63);
+  EXPECT_EQ(types(b.target_events()), (std::vector<int>{PTL_EVENT_PUT}));
+  send(1);
+  EXPECT_EQ(types(b.target_events()), (std::vector<int>{PTL_EVENT_PUT, PTL_EVENT_AUTO_UNLINK}));
+}
+
 TEST_F(EntryTest, min_free_needs_a_local_offset)
 {
   accept_quietly(0, {.min_free = 20});
