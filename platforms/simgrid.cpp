@@ -30,7 +30,14 @@ simgrid::s4u::Engine& simgrid_engine()
   int argc = 1;
   // Settings exist only once the engine does; until then SimGrid must not announce them on stderr.
   xbt_log_control_set("root.thresh:warning");
+  // Its handlers call exit(1): a run that is interrupted while it starts would not tell that it was.
+  std::array<struct sigaction, 2> before{};
+  constexpr std::array taken = {SIGINT, SIGSEGV};
+  for (std::size_t i = 0; i < taken.size(); ++i)
+    sigaction(taken[i], nullptr, &before[i]);
   Engine* engine = Engine::get_instance(&argc, argv.data());
+  for (std::size_t i = 0; i < taken.size(); ++i)
+    sigaction(taken[i], &before[i], nullptr);
   static bool configured = false; // settings outlive the engine, and SimGrid takes the model only once
   if (configured)
     return *engine;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <csignal>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "platforms/platform.h"
+#include "platforms/simgrid.h"
 
 namespace umwelt::platform
 {
@@ -182,6 +184,21 @@ TEST(Catalogue, UnknownNamesGetAProposal)
       message({.spec = "bix"}),
       "platform 'bix': expected one of bxi, crossbar, ethernet or the path of a SimGrid XML file (with a '/' or ending "
       "in .xml). Did you mean 'bxi'? `umwelt platforms` describes them.");
+}
+
+// Ctrl-C while a run starts ends it as Ctrl-C does.
+TEST(Simgrid, TakesNoSignals)
+{
+  const auto handler = [](int signal) {
+    struct sigaction action {
+    };
+    sigaction(signal, nullptr, &action);
+    return action.sa_handler;
+  };
+  const auto fault = handler(SIGSEGV);
+  simgrid_engine();
+  EXPECT_EQ(handler(SIGINT), SIG_DFL);
+  EXPECT_EQ(handler(SIGSEGV), fault);
 }
 
 } // namespace
