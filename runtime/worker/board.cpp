@@ -7,6 +7,7 @@
 #include <ctime>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -56,8 +57,8 @@ void Doorbell::ring()
 bool Doorbell::wait(std::uint32_t seen, std::int64_t nanoseconds)
 {
   thread_local unsigned crowded = 0; // waits that do not yield
-  const std::int64_t end = now() + std::min(spin_ns, nanoseconds);
-  std::int64_t yielded = 0;
+  std::int64_t time = now();
+  const std::int64_t end = time + std::min(spin_ns, nanoseconds);
   do {
     for (unsigned i = 0; i < spins; ++i) {
       if (rings() != seen)
@@ -68,12 +69,11 @@ bool Doorbell::wait(std::uint32_t seen, std::int64_t nanoseconds)
       --crowded;
       break;
     }
-    const std::int64_t before = now();
     sched_yield();
-    yielded = now();
-    if (yielded - before > long_yield_ns)
+    const std::int64_t before = std::exchange(time, now());
+    if (time - before > long_yield_ns)
       crowded = crowded_waits;
-  } while (yielded < end);
+  } while (time < end);
   const timespec timeout{nanoseconds / second, nanoseconds % second};
   asleep_.store(1, std::memory_order_seq_cst);
   if (rings_.load(std::memory_order_seq_cst) == seen)

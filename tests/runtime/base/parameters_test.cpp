@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <string>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -142,7 +144,9 @@ protected:
     return "no error";
   }
 
-  std::filesystem::path directory_ = std::filesystem::path(testing::TempDir()) / "umwelt_parameter_file";
+  // One per process: ctest runs the cases beside each other.
+  std::filesystem::path directory_ =
+      std::filesystem::path(testing::TempDir()) / ("umwelt_parameter_file." + std::to_string(getpid()));
   std::string path_ = directory_ / "nic.conf";
 };
 

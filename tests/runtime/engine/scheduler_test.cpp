@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/engine/scheduler.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -121,5 +121,6 @@ TEST(StackTest, KnowsItsGuardPage)
   EXPECT_TRUE(one.guards(static_cast<char*>(one.top()) - one.size() - 1));
   EXPECT_FALSE(one.guards(static_cast<char*>(one.top()) - one.size()));
 }
+
 } // namespace
 } // namespace umwelt::engine
