@@ -24,6 +24,7 @@ constexpr std::size_t most = std::size_t{1} << 40;
 constexpr std::size_t least = std::size_t{1} << 32;
 constexpr std::size_t page = 4096;
 constexpr int least_descriptor = 200;
+constexpr int attempts = 4;
 
 void* reserve(void* place, std::size_t bytes, int flags)
 {
@@ -57,6 +58,18 @@ std::vector<Gap> gaps_above(std::uintptr_t floor)
   return gaps;
 }
 
+// False: what this function itself has allocated came to lie in one of them meanwhile.
+bool fill_gaps_above(std::uintptr_t floor)
+{
+  bool filled = true;
+  // A large one tells that addresses are given out from below (valgrind, which needs it for itself).
+  for (const Gap& gap : gaps_above(floor))
+    if (gap.end - gap.begin < least)
+      filled =
+          reserve(reinterpret_cast<void*>(gap.begin), gap.end - gap.begin, MAP_FIXED_NOREPLACE) != MAP_FAILED && filled;
+  return filled;
+}
+
 umw_high_memory make()
 {
   for (std::size_t bytes = most; bytes >= least; bytes /= 4) {
@@ -64,11 +77,9 @@ umw_high_memory make()
     if (base == MAP_FAILED)
       continue;
     const auto begin = reinterpret_cast<std::uintptr_t>(base);
-    // The kernel fills gaps above before it goes below. A large one tells that addresses are given out from below
-    // (valgrind, which needs it for itself).
-    for (const Gap& gap : gaps_above(begin + bytes))
-      if (gap.end - gap.begin < least)
-        reserve(reinterpret_cast<void*>(gap.begin), gap.end - gap.begin, MAP_FIXED_NOREPLACE);
+    // The kernel fills gaps above before it goes below.
+    for (int attempt = 0; attempt < attempts && !fill_gaps_above(begin + bytes); ++attempt) {
+    }
     return {begin, begin + bytes, 0, 0, 0, 0, -1};
   }
   return {0, 0, 0, 0, 0, 0, -1};

@@ -238,7 +238,7 @@ endforeach()
 # The same run in one process and in many, bit by bit
 set(options_rma_fence --mca pml cm --mca mtl portals4)
 foreach(program_and_np IN ITEMS "p2p_sendrecv;15;64" "p2p_incast;15" "coll_overlap;15;20" "icoll_reduce;16"
-  "rma_fence;15" "rma_atomics;20"
+  "rma_fence;9" "rma_atomics;20"
         "threads_multiple;14;16" "hybrid_openmp;15;20")
   list(POP_FRONT program_and_np program)
   foreach(np IN LISTS program_and_np)
