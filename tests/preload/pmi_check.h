@@ -38,7 +38,7 @@ static inline double now(void)
 
 static inline void pass(long milliseconds)
 {
-  const struct timespec time = {0, milliseconds * 1000000};
+  const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
   nanosleep(&time, NULL);
 }
 
