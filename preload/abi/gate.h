@@ -236,6 +236,8 @@ struct umw_gate {
   struct umw_handover handover;
   struct umw_high_memory* high_memory; /* of the process that carries the rank */
   uint32_t* descriptor_owners; /* likewise: by number, of UMW_DESCRIPTORS; umw_gate::owner, 0: not known, ~0: Umwelt */
+  uint32_t* openers; /* likewise: calls of its ranks that have opened something and not yet said whose it is, */
+  uint32_t opening;  /* and the rank's among them */
   struct umw_shared_range shared[UMW_SHARED_RANGES];
   void* runtime; /* the runtime's own */
 };

@@ -85,7 +85,7 @@ UMW_PUBLIC ssize_t __pread64_chk(int fd, void* buffer, size_t size, off64_t offs
 
 UMW_PUBLIC DIR* fdopendir(int fd)
 {
-  return UMW_REAL(fdopendir)(umw_descriptor(fd));
+  return UMW_REAL(fdopendir)(umw_open_descriptor(fd));
 }
 
 UMW_PUBLIC int eventfd_read(int fd, eventfd_t* value)
@@ -107,10 +107,10 @@ static FILE* made(FILE* stream)
 
 UMW_PUBLIC FILE* tmpfile(void)
 {
-  return umw_may_open(1) ? made(UMW_REAL(tmpfile)()) : NULL;
+  return umw_may_open(1) ? UMW_OPENING(made(UMW_REAL(tmpfile)())) : NULL;
 }
 
 UMW_PUBLIC FILE* tmpfile64(void)
 {
-  return umw_may_open(1) ? made(UMW_REAL(tmpfile64)()) : NULL;
+  return umw_may_open(1) ? UMW_OPENING(made(UMW_REAL(tmpfile64)())) : NULL;
 }

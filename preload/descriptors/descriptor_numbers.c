@@ -43,23 +43,45 @@ static uint32_t self(void)
   return umw_gate->owner;
 }
 
-int umw_open_descriptor(int number)
-{
-  const int own = umw_descriptor(number);
-  return umw_is_others(own) ? -1 : own;
-}
-
 bool umw_is_own(int own)
 {
   return in_table(own) && umw_gate && umw_gate->descriptor_owners[own] == self();
 }
 
-bool umw_is_others(int own)
+static bool is_others(int own)
 {
-  if (!in_table(own) || !umw_gate)
-    return false;
   const uint32_t owner = umw_gate->descriptor_owners[own];
   return owner != 0 && owner != self();
+}
+
+void umw_count_opening(int more)
+{
+  if (!umw_gate)
+    return;
+  umw_gate->opening += (uint32_t)more;
+  __atomic_fetch_add(umw_gate->openers, (uint32_t)more, __ATOMIC_RELAXED);
+}
+
+/* It is open, and not by a call of another rank: the shim has not seen it opened. In this order: other ranks may run in
+ * between, and what one of them opens where nothing was is not found by the first look; what it had there before is
+ * found to be its own, or nothing, by the second. */
+static bool is_nobodys(int own)
+{
+  const int error = errno;
+  const bool others_open = *umw_gate->openers != umw_gate->opening, open = UMW_REAL(fcntl)(own, F_GETFD) >= 0;
+  errno = error;
+  return open && !others_open && umw_gate->descriptor_owners[own] == 0;
+}
+
+bool umw_may_use(int own)
+{
+  return !in_table(own) || !umw_gate || umw_is_own(own) || is_nobodys(own);
+}
+
+int umw_open_descriptor(int number)
+{
+  const int own = umw_descriptor(number);
+  return umw_may_use(own) ? own : -1;
 }
 
 void umw_own(int own)
@@ -378,7 +400,7 @@ static bool is_made_by(const posix_spawn_file_actions_t* wanted, int number)
 /* A descriptor of another's that the child would inherit. */
 static bool is_to_be_hidden(int own)
 {
-  return umw_is_others(own) && UMW_REAL(fcntl)(own, F_GETFD) == 0;
+  return is_others(own) && UMW_REAL(fcntl)(own, F_GETFD) == 0;
 }
 
 static int close_others(posix_spawn_file_actions_t* actions)

@@ -34,7 +34,9 @@ static inline int umw_descriptor(int number)
   return (unsigned)number < umw_most_numbers ? number ^ umw_moves[number] : number;
 }
 
-/* The same; -1 also for what is another rank's, or Umwelt's. */
+/* The same; -1 also for what is not open in the process, is another rank's, or Umwelt's. Where nothing is, another rank
+ * may open something at any moment: what the program asks of a number that it does not have must never get as far as
+ * the kernel. */
 int umw_open_descriptor(int number);
 
 /* The program's number of what is `own` in the process. */
@@ -65,8 +67,11 @@ bool umw_number_set_flags(int number, int flags);
 
 /* It is the rank's: the program has it by some number. */
 bool umw_is_own(int own);
-/* It is of another rank of the process, or of Umwelt. */
-bool umw_is_others(int own);
+/* It is the rank's, or open without the shim knowing whose it is. Of higher numbers than are remembered: always. */
+bool umw_may_use(int own);
+/* A call of the rank begins (1) or ends (-1) that opens something and does not say at once whose it is: it waits, or
+ * allocates. Until it ends nothing that is nobody's is taken for another rank's. */
+void umw_count_opening(int more);
 void umw_own(int own);
 void umw_disown(int own);
 

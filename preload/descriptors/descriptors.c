@@ -282,7 +282,7 @@ static void wake(bool others)
 
 int umw_close(int fd)
 {
-  if (umw_is_others(fd)) {
+  if (!umw_may_use(fd)) {
     errno = EBADF; /* for the rank there is none */
     return -1;
   }
@@ -469,10 +469,31 @@ static bool has_writer(int fd, const int scratch[2])
   return UMW_REAL(tee)(fd, scratch[1], 1, SPLICE_F_NONBLOCK) != 0;
 }
 
+/* Others run before the program has it. */
+static int of_rank(int fd)
+{
+  if (fd >= 0)
+    umw_own(fd);
+  return fd;
+}
+
+static int both_of_rank(int result, const int ends[2])
+{
+  for (int i = 0; i < 2 && result == 0; ++i)
+    umw_own(ends[i]);
+  return result;
+}
+
+static void close_own(int fd)
+{
+  UMW_REAL(close)(fd);
+  umw_disown(fd); /* unless another rank has it already */
+}
+
 static int wait_for_writer(int fd)
 {
   int scratch[2];
-  if (UMW_REAL(pipe2)(scratch, O_CLOEXEC | O_NONBLOCK) != 0)
+  if (UMW_UNINTERRUPTED(both_of_rank(UMW_REAL(pipe2)(scratch, O_CLOEXEC | O_NONBLOCK), scratch)) != 0)
     return -1;
   int waited = 1;
   for (;;) {
@@ -483,8 +504,8 @@ static int wait_for_writer(int fd)
       break;
   }
   const int error = errno;
-  UMW_REAL(close)(scratch[0]);
-  UMW_REAL(close)(scratch[1]);
+  close_own(scratch[0]);
+  close_own(scratch[1]);
   errno = error;
   return waited;
 }
@@ -504,7 +525,7 @@ int umw_open_fifo(int directory, const char* path, int flags)
   umw_clock_settle(0);
   for (;;) {
     const uint64_t seen = umw_gate->wakes;
-    fd = UMW_REAL(openat)(directory, path, flags | O_NONBLOCK);
+    fd = UMW_UNINTERRUPTED(of_rank(UMW_REAL(openat)(directory, path, flags | O_NONBLOCK)));
     if (fd >= 0 || errno != ENXIO) /* nobody reads */
       break;
     if (umw_await_change(seen, -1) <= 0)
@@ -515,7 +536,7 @@ int umw_open_fifo(int directory, const char* path, int flags)
   wake(true);
   if (mode == O_RDONLY && wait_for_writer(fd) <= 0) {
     const int failed = errno;
-    UMW_REAL(close)(fd);
+    close_own(fd);
     errno = failed;
     return -1;
   }

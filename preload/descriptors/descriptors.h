@@ -72,6 +72,14 @@ bool umw_may_open(int more);
       umw_gate->no_preempt = 0;                                                                                        \
     umw_result_;                                                                                                       \
   })
+/* The same of one that does: who looks at the new number in between learns that it is not its own. */
+#define UMW_OPENING(expression)                                                                                        \
+  ({                                                                                                                   \
+    umw_count_opening(1);                                                                                              \
+    const __auto_type umw_result_ = (expression);                                                                      \
+    umw_count_opening(-1);                                                                                             \
+    umw_result_;                                                                                                       \
+  })
 /* epoll(7) `epfd` looks at `fd`, too. */
 void umw_note_watched(int epfd, int fd);
 /* The program looks at `fd`: whatever has happened to its sockets it knows, if that is one or an epoll of some. */

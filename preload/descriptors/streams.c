@@ -56,6 +56,6 @@ FILE* umw_stream_of(int fd, const char* mode)
 
 UMW_PUBLIC FILE* fdopen(int fd, const char* mode)
 {
-  const int own = umw_descriptor(fd);
+  const int own = umw_open_descriptor(fd);
   return umw_gate && umw_may_wait(own) ? umw_stream_of(fd, mode) : UMW_REAL(fdopen)(own, mode);
 }

@@ -116,7 +116,7 @@ enum { not_open = INT_MAX };
 
 static int own_or_none(int number)
 {
-  const int own = umw_descriptor(number);
+  const int own = umw_open_descriptor(number);
   return own < 0 && number >= 0 ? not_open : own;
 }
 
@@ -125,7 +125,7 @@ static int poll_own(struct pollfd* fds, nfds_t count, int64_t duration_ps, const
 {
   nfds_t same = 0;
   if (fds)
-    while (same < count && umw_descriptor(fds[same].fd) == fds[same].fd)
+    while (same < count && umw_open_descriptor(fds[same].fd) == fds[same].fd)
       ++same;
   struct poll_call call = {fds, count};
   if (!fds || same == count)
@@ -249,7 +249,7 @@ static bool any_moved(const struct select_call* call)
 {
   for (int fd = 0; fd < call->count && fd < FD_SETSIZE; ++fd)
     for (int i = 0; i < 3; ++i)
-      if (umw_descriptor(fd) != fd && call->sets[i] && FD_ISSET(fd, call->sets[i]))
+      if (call->sets[i] && FD_ISSET(fd, call->sets[i]) && umw_open_descriptor(fd) != fd)
         return true;
   return false;
 }
@@ -319,7 +319,7 @@ static int look_epoll(void* argument)
 
 UMW_PUBLIC int epoll_pwait(int epfd, struct epoll_event* events, int max, int timeout, const sigset_t* mask)
 {
-  struct epoll_call call = {umw_descriptor(epfd), events, max};
+  struct epoll_call call = {umw_open_descriptor(epfd), events, max};
   return umw_gate ? wait_for_descriptors(look_epoll, &call, ps_of_milliseconds(timeout), mask)
                   : UMW_REAL(epoll_pwait)(epfd, events, max, timeout, mask);
 }
@@ -332,7 +332,7 @@ UMW_PUBLIC int epoll_wait(int epfd, struct epoll_event* events, int max, int tim
 UMW_PUBLIC int epoll_pwait2(int epfd, struct epoll_event* events, int max, const struct timespec* timeout,
                             const sigset_t* mask)
 {
-  struct epoll_call call = {umw_descriptor(epfd), events, max};
+  struct epoll_call call = {umw_open_descriptor(epfd), events, max};
   if (!umw_gate)
     return UMW_REAL(epoll_pwait2)(epfd, events, max, timeout, mask);
   return is_timeout(timeout) ? wait_for_descriptors(look_epoll, &call, ps_of_timeout(timeout), mask) : -1;
@@ -340,8 +340,8 @@ UMW_PUBLIC int epoll_pwait2(int epfd, struct epoll_event* events, int max, const
 
 UMW_PUBLIC int epoll_ctl(int epfd, int operation, int fd, struct epoll_event* event)
 {
-  epfd = umw_descriptor(epfd);
-  fd = umw_descriptor(fd);
+  epfd = umw_open_descriptor(epfd);
+  fd = umw_open_descriptor(fd);
   const int result = UMW_REAL(epoll_ctl)(epfd, operation, fd, event);
   if (umw_gate && result == 0 && operation == EPOLL_CTL_ADD)
     umw_note_watched(epfd, fd);

@@ -38,7 +38,7 @@ static struct queue** find(int own)
 /* Or -1: the runtime knows none of that number. */
 static int number_of(mqd_t fd)
 {
-  struct queue** link = find(umw_descriptor(fd));
+  struct queue** link = find(umw_open_descriptor(fd));
   return *link ? (*link)->number : -1;
 }
 

@@ -145,7 +145,7 @@ void* umw_map(void* hint, size_t size, int protection, int flags, int fd, int64_
 
 UMW_PUBLIC void* mmap(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
-  return umw_map(hint, size, protection, flags, umw_descriptor(fd), offset);
+  return umw_map(hint, size, protection, flags, umw_open_descriptor(fd), offset);
 }
 
 UMW_PUBLIC void* mmap64(void* hint, size_t size, int protection, int flags, int fd, off_t offset)

@@ -134,7 +134,7 @@ bool umw_shm_fits(int fd, off_t offset, size_t* size)
 
 UMW_PUBLIC int fstatfs(int fd, struct statfs* status)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   const int result = UMW_REAL(fstatfs)(fd, status);
   if (result == 0)
     umw_shm_status(NULL, fd, status);
@@ -148,7 +148,7 @@ UMW_PUBLIC int fstatfs64(int fd, struct statfs64* status)
 
 UMW_PUBLIC int fstatvfs(int fd, struct statvfs* status)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   const int result = UMW_REAL(fstatvfs)(fd, status);
   if (result == 0)
     umw_shm_status_v(NULL, fd, status);
@@ -171,7 +171,7 @@ static bool has_room(int fd, off_t offset, off_t size)
 
 UMW_PUBLIC int fallocate(int fd, int mode, off_t offset, off_t size)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   if ((mode & ~FALLOC_FL_KEEP_SIZE) == 0 && !has_room(fd, offset, size)) {
     errno = ENOSPC;
     return -1;
@@ -186,7 +186,7 @@ UMW_PUBLIC int fallocate64(int fd, int mode, off64_t offset, off64_t size)
 
 UMW_PUBLIC int posix_fallocate(int fd, off_t offset, off_t size)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   const int saved = errno;
   const bool fits = has_room(fd, offset, size);
   errno = saved;
@@ -200,7 +200,7 @@ UMW_PUBLIC int posix_fallocate64(int fd, off64_t offset, off64_t size)
 
 UMW_PUBLIC ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   return umw_shm_fits(fd, offset < 0 ? 0 : offset, &size) ? UMW_REAL(pwrite)(fd, buffer, size, offset) : -1;
 }
 

@@ -30,7 +30,7 @@ static int open_at(int directory, const char* path, int flags, mode_t mode)
   struct umw_path room;
   if (!umw_may_open(1))
     return -1;
-  directory = umw_descriptor(directory);
+  directory = umw_open_descriptor(directory);
   const char* there = umw_path_at(directory, path, &room);
   const int fifo = there ? umw_open_fifo(directory, there, flags) : -2;
   return fifo != -2 ? umw_note_opened(fifo)
@@ -128,7 +128,7 @@ static FILE* open_stream(FILE* (*real)(const char*, const char*), const char* pa
   const char* there = umw_path_of(path, &room);
   if (!umw_may_open(1))
     return NULL;
-  return fifo_stream(there, mode, &stream) ? stream : opened_stream(real(there, mode));
+  return fifo_stream(there, mode, &stream) ? stream : UMW_OPENING(opened_stream(real(there, mode)));
 }
 
 UMW_PUBLIC FILE* fopen(const char* restrict path, const char* restrict mode)
@@ -153,7 +153,7 @@ static FILE* reopen(FILE* (*real)(const char*, const char*, FILE*), const char* 
     fflush(stream); /* while its locks hold */
     umw_note_closing(before);
   }
-  FILE* result = real(path, mode, stream);
+  FILE* result = UMW_OPENING(real(path, mode, stream));
   const int error = errno;
   const int now = result ? UMW_REAL(fileno)(result) : -1;
   if (now >= 0 && now == before) {

@@ -65,7 +65,7 @@ static void take_over(char* pattern, const char* made)
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
   {                                                                                                                    \
     struct umw_path room;                                                                                              \
-    directory = umw_descriptor(directory);                                                                             \
+    directory = umw_open_descriptor(directory);                                                                        \
     path = umw_path_at(directory, path, &room);                                                                        \
     return UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                                            \
   }
@@ -81,8 +81,8 @@ static void take_over(char* pattern, const char* made)
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
   {                                                                                                                    \
     struct umw_path rooms[2];                                                                                          \
-    from_directory = umw_descriptor(from_directory);                                                                   \
-    to_directory = umw_descriptor(to_directory);                                                                       \
+    from_directory = umw_open_descriptor(from_directory);                                                              \
+    to_directory = umw_open_descriptor(to_directory);                                                                  \
     from = umw_path_at(from_directory, from, &rooms[0]);                                                               \
     to = umw_path_at(to_directory, to, &rooms[1]);                                                                     \
     return UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__));                                                            \
@@ -106,7 +106,7 @@ static void take_over(char* pattern, const char* made)
     path = umw_path_of(path, &room);                                                                                   \
     if (!umw_may_open(1))                                                                                              \
       return NULL;                                                                                                     \
-    return opened_directory(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__)));                                          \
+    return UMW_OPENING(opened_directory(UMW_REAL(name)(UMW_LIST(UMW_NAME, __VA_ARGS__))));                             \
   }
 #define UMW_PATH_FS(result, name, version, level, note, ...)                                                           \
   UMW_PUBLIC result name(UMW_LIST(UMW_PARAMETER, __VA_ARGS__))                                                         \
@@ -132,14 +132,14 @@ UMW_PUBLIC int symlink(const char* target, const char* path)
 UMW_PUBLIC int symlinkat(const char* target, int directory, const char* path)
 {
   struct umw_path room;
-  directory = umw_descriptor(directory);
+  directory = umw_open_descriptor(directory);
   return UMW_REAL(symlinkat)(target, directory, umw_path_at(directory, path, &room));
 }
 
 UMW_PUBLIC int inotify_add_watch(int fd, const char* path, uint32_t mask)
 {
   struct umw_path room;
-  return UMW_REAL(inotify_add_watch)(umw_descriptor(fd), umw_path_of(path, &room), mask);
+  return UMW_REAL(inotify_add_watch)(umw_open_descriptor(fd), umw_path_of(path, &room), mask);
 }
 
 UMW_PUBLIC char* mkdtemp(char* pattern)

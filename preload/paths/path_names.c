@@ -26,7 +26,7 @@ static ssize_t copy_text(const char* text, char* buffer, size_t size)
 static ssize_t read_link(int directory, const char* path, char* buffer, size_t size)
 {
   struct umw_path room;
-  directory = umw_descriptor(directory);
+  directory = umw_open_descriptor(directory);
   const char* there = umw_path_at(directory, path, &room);
   if (there == path)
     return UMW_REAL(readlinkat)(directory, path, buffer, size);

@@ -153,7 +153,7 @@ static const char* own_process(const char* rest, struct umw_path* room)
     return fill(room, umw_gate->program, "", "", "");
   if (strncmp(name, "fd/", 3) == 0 && name[3] >= '0' && name[3] <= '9') {
     char* end;
-    const int own = umw_descriptor((int)strtol(name + 3, &end, 10));
+    const int own = umw_open_descriptor((int)strtol(name + 3, &end, 10));
     snprintf(pid, sizeof pid, "%d", own);
     if (*end == '\0' || *end == '/')
       return fill(room, "/proc/self/fd/", pid, end, "");

@@ -87,5 +87,5 @@ UMW_PUBLIC int fchdir(int fd)
 {
   if (!umw_gate)
     return UMW_REAL(fchdir)(fd);
-  return moved(umw_result(umw_change_directory(NULL, umw_descriptor(fd))));
+  return moved(umw_result(umw_change_directory(NULL, umw_open_descriptor(fd))));
 }

@@ -129,7 +129,7 @@ UMW_PUBLIC int fexecve(int fd, char* const argv[], char* const envp[])
   if (!umw_gate)
     return UMW_REAL(fexecve)(fd, argv, envp);
   char link[32], path[PATH_MAX];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", umw_descriptor(fd));
+  snprintf(link, sizeof link, "/proc/self/fd/%d", umw_open_descriptor(fd));
   const ssize_t length = UMW_REAL(readlink)(link, path, sizeof path - 1);
   if (length < 0)
     return -1;

@@ -135,11 +135,14 @@ UMW_PUBLIC pid_t fork(void)
 
 UMW_PUBLIC pid_t forkpty(int* terminal, char* name, const struct termios* settings, const struct winsize* size)
 {
+  umw_count_opening(1);
   const pid_t child = UMW_REAL(forkpty)(terminal, name, settings, size);
   if (child > 0 && umw_gate) {
     umw_note_child(child);
     *terminal = umw_note_opened(*terminal);
   }
+  if (child != 0)
+    umw_count_opening(-1);
   return child;
 }
 

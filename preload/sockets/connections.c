@@ -32,7 +32,7 @@ static int wait_for_connection(int fd, struct umw_socket* socket)
 
 UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
     return umw_gate ? umw_local_connect(fd, address, length) : UMW_REAL(connect)(fd, address, length);
@@ -72,7 +72,7 @@ UMW_PUBLIC int connect(int fd, const struct sockaddr* address, socklen_t length)
 
 UMW_PUBLIC int accept4(int fd, struct sockaddr* restrict address, socklen_t* restrict length, int flags)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
   if (!umw_may_open(1))
     return -1;
@@ -121,7 +121,7 @@ UMW_PUBLIC int accept(int fd, struct sockaddr* restrict address, socklen_t* rest
 
 UMW_PUBLIC int shutdown(int fd, int how)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
   if (socket && !socket->datagram && !socket->connecting)
     return umw_fail(ENOTCONN);

@@ -250,7 +250,7 @@ static void translate_rights(struct msghdr* message, char* room)
     for (size_t at = 0; at + sizeof(int) <= part->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
       int fd;
       memcpy(&fd, CMSG_DATA(part) + at, sizeof fd);
-      fd = umw_descriptor(fd);
+      fd = umw_open_descriptor(fd);
       memcpy(CMSG_DATA(part) + at, &fd, sizeof fd);
     }
   }
@@ -268,6 +268,14 @@ static void note_rights(const struct msghdr* message)
       memcpy(CMSG_DATA(part) + at, &fd, sizeof fd);
     }
   }
+}
+
+static ssize_t receive_once(int fd, struct msghdr* message, int flags, bool first)
+{
+  const ssize_t size = UMW_REAL(recvmsg)(fd, message, flags);
+  if (size >= 0 && first)
+    note_rights(message);
+  return size;
 }
 
 enum { most_parts = 64 };
@@ -361,10 +369,9 @@ ssize_t umw_local_receive(int fd, struct msghdr* message, int flags)
       once.msg_iovlen = umw_message_rest(message, done, parts, most_parts);
       once.msg_iov = parts;
     }
-    const ssize_t n = UMW_REAL(recvmsg)(fd, &once, (flags & ~MSG_WAITALL) | MSG_DONTWAIT);
+    const ssize_t n = UMW_UNINTERRUPTED(receive_once(fd, &once, (flags & ~MSG_WAITALL) | MSG_DONTWAIT, done == 0));
     if (n >= 0) {
       if (done == 0) {
-        note_rights(&once);
         message->msg_flags = once.msg_flags;
         message->msg_controllen = once.msg_controllen;
         if (message->msg_name)

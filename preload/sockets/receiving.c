@@ -98,7 +98,7 @@ ssize_t umw_socket_receive(int fd, struct umw_socket* socket, struct msghdr* mes
 
 UMW_PUBLIC ssize_t recvmsg(int fd, struct msghdr* message, int flags)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (socket)
     return umw_socket_receive(fd, socket, message, flags);
@@ -108,7 +108,7 @@ UMW_PUBLIC ssize_t recvmsg(int fd, struct msghdr* message, int flags)
 UMW_PUBLIC ssize_t recvfrom(int fd, void* restrict data, size_t size, int flags, struct sockaddr* restrict from,
                             socklen_t* restrict length)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (!umw_gate)
     return UMW_REAL(recvfrom)(fd, data, size, flags, from, length);

@@ -111,7 +111,7 @@ ssize_t umw_socket_send(int fd, struct umw_socket* socket, const struct msghdr* 
 
 UMW_PUBLIC ssize_t sendmsg(int fd, const struct msghdr* message, int flags)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (socket)
     return umw_socket_send(fd, socket, message, flags);
@@ -132,8 +132,8 @@ UMW_PUBLIC ssize_t send(int fd, const void* data, size_t size, int flags)
 
 UMW_PUBLIC ssize_t sendfile(int to, int from, off_t* offset, size_t size)
 {
-  to = umw_descriptor(to);
-  from = umw_descriptor(from);
+  to = umw_open_descriptor(to);
+  from = umw_open_descriptor(from);
   struct umw_socket* socket = umw_socket_of(to);
   if (!socket)
     return UMW_REAL(sendfile)(to, from, offset, size);

@@ -77,7 +77,7 @@ static int give(const void* from, socklen_t size, void* value, socklen_t* length
 
 UMW_PUBLIC int setsockopt(int fd, int level, int name, const void* value, socklen_t length)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (!socket && umw_gate && level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_SNDTIMEO) &&
       length >= sizeof(struct timeval) && value) {
@@ -142,7 +142,7 @@ UMW_PUBLIC int setsockopt(int fd, int level, int name, const void* value, sockle
 
 UMW_PUBLIC int getsockopt(int fd, int level, int name, void* restrict value, socklen_t* restrict length)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
     return UMW_REAL(getsockopt)(fd, level, name, value, length);

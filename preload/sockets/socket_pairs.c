@@ -28,8 +28,8 @@ static int own_both(int result, const int ends[2])
 
 void umw_release_pair(int own)
 {
-  umw_disown(own);
   UMW_REAL(close)(own);
+  umw_disown(own); /* unless another rank has it already */
 }
 
 int umw_make_pair(bool datagram, int flags, int* other)

@@ -53,7 +53,7 @@ UMW_PUBLIC int socketpair(int domain, int type, int protocol, int ends[2])
 
 UMW_PUBLIC int bind(int fd, const struct sockaddr* address, socklen_t length)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
     return umw_gate ? umw_local_bind(fd, address, length) : UMW_REAL(bind)(fd, address, length);
@@ -65,7 +65,7 @@ UMW_PUBLIC int bind(int fd, const struct sockaddr* address, socklen_t length)
 
 UMW_PUBLIC int listen(int fd, int backlog)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   struct umw_socket* socket = umw_socket_of(fd);
   if (!socket)
     return UMW_REAL(listen)(fd, backlog);
@@ -76,7 +76,7 @@ UMW_PUBLIC int listen(int fd, int backlog)
 
 UMW_PUBLIC int getsockname(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
   return socket     ? umw_give_name(socket, 0, address, length)
          : umw_gate ? umw_local_name(fd, address, length)
@@ -85,7 +85,7 @@ UMW_PUBLIC int getsockname(int fd, struct sockaddr* restrict address, socklen_t*
 
 UMW_PUBLIC int getpeername(int fd, struct sockaddr* restrict address, socklen_t* restrict length)
 {
-  fd = umw_descriptor(fd);
+  fd = umw_open_descriptor(fd);
   const struct umw_socket* socket = umw_socket_of(fd);
   return socket     ? umw_give_name(socket, 1, address, length)
          : umw_gate ? umw_local_peer(fd, address, length)

@@ -339,7 +339,7 @@ UMW_PUBLIC int timerfd_settime(int fd, int flags, const struct itimerspec* value
 {
   if (!umw_gate)
     return UMW_REAL(timerfd_settime)(fd, flags, value, old);
-  const struct timer_fd* entry = find(umw_descriptor(fd));
+  const struct timer_fd* entry = find(umw_open_descriptor(fd));
   if (!entry)
     return failed(EINVAL);
   return umw_result(set_timer(entry->number, entry->clock, flags & TFD_TIMER_ABSTIME, value, old));
@@ -349,7 +349,7 @@ UMW_PUBLIC int timerfd_gettime(int fd, struct itimerspec* value)
 {
   if (!umw_gate)
     return UMW_REAL(timerfd_gettime)(fd, value);
-  const struct timer_fd* entry = find(umw_descriptor(fd));
+  const struct timer_fd* entry = find(umw_open_descriptor(fd));
   if (!entry)
     return failed(EINVAL);
   int64_t setting[2];

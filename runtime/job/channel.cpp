@@ -162,11 +162,14 @@ void Channel::arrive()
 
 void Channel::close()
 {
+  closed_ = true;
   if (std::exchange(away_, false))
     thread_.rank.job.end_absence(*this);
   if (std::exchange(holds_worker_, false))
     --thread_.rank.job.not_switching(worker_);
   drop_burst();
+  std::erase(thread_.rank.to_compute, this); // or it would be given the gate, and keep it
+  release_gate();
 }
 
 SimTime Channel::finish_burst(SimTime work)

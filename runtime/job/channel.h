@@ -55,8 +55,9 @@ public:
 
   // The thread has something to say.
   void arrive();
-  // The thread has ended, or is not waited for any longer.
+  // The thread has ended where it was, or is not waited for any longer.
   void close();
+  [[nodiscard]] bool closed() const { return closed_; }
 
   [[nodiscard]] unsigned worker() const { return worker_; }
   [[nodiscard]] unsigned slot() const { return slot_number_; }
@@ -78,6 +79,7 @@ private:
   bool away_ = false;         // its actor is blocked until it arrives
   bool holds_worker_ = false; // counted in Job::not_switching
   bool computing_ = false;
+  bool closed_ = false;
   engine::Core::Burst burst_;
   SimTime began_ = 0;
   SimTime earliest_ = 0;

@@ -48,6 +48,8 @@ void Job::clear_away_ended(Rank& rank)
       return false;
     if (thread->here != nullptr)
       own_process_.remove_thread(*thread->here);
+    if (thread->channel && thread->channel->closed()) // the worker process has forgotten it by now
+      workers_->give_slot(thread->channel->worker(), thread->channel->slot());
     scheduler_.release(*thread->actor);
     return true;
   });

@@ -35,6 +35,14 @@ std::uint32_t* descriptor_owners()
 namespace
 {
 
+std::uint32_t openers = 0; // umw_gate::openers
+
+// Its calls do not return.
+void end_opening(umw_gate& gate)
+{
+  openers -= std::exchange(gate.opening, 0);
+}
+
 // The program may have closed it, and something else is there.
 bool is_pmi(const umw_gate& gate, int own)
 {
@@ -46,8 +54,9 @@ bool is_pmi(const umw_gate& gate, int own)
 
 // Of a rank that ends: pipes and FIFOs of others end, what it has written to the runtime may be the last. The places of
 // its 0, 1 and 2 are the runtime's to close, and so is its end of PMI_FD.
-void close_descriptors(const umw_gate& gate)
+void close_descriptors(umw_gate& gate)
 {
+  end_opening(gate);
   const std::uint32_t self = gate.owner;
   std::uint32_t* owners = descriptor_owners();
   const int nothing = open("/", O_PATH | O_CLOEXEC);
@@ -190,6 +199,7 @@ loader::Linker::Failure RankHost::load(Thread& main)
   Rank& rank = main.rank;
   rank.gate.high_memory = &loader::high_memory();
   rank.gate.descriptor_owners = descriptor_owners();
+  rank.gate.openers = &openers;
   const engine::Stack& stack = main.fiber->stack();
   loader::LinkerStart start{rank.interpreter,
                             rank.shim,
@@ -272,6 +282,11 @@ namespace
 
 } // namespace
 
+void RankHost::abandon(Thread& thread)
+{
+  fibers_.kill(*thread.fiber);
+}
+
 // Its memory, and the thread that its dynamic linker began in, stay behind: there is no telling what else of the
 // process knows of them.
 void RankHost::change_program(Thread& main)
@@ -285,12 +300,13 @@ void RankHost::change_program(Thread& main)
   }
   for (const auto& thread : rank.threads)
     if (thread.get() != &main && thread->fiber != nullptr)
-      fibers_.kill(*thread->fiber);
+      abandon(*thread);
   std::exchange(rank.next, nullptr)->apply(rank);
   gate.deliver_signal = nullptr;
   gate.deliver_pending = nullptr;
   gate.find_object = nullptr;
   gate.no_preempt = 0;
+  end_opening(gate);
   gate.line_open = 0;
   gate.handover = {};
   for (umw_shared_range& range : gate.shared)

@@ -122,6 +122,8 @@ public:
   // Loads the rank and runs its program; on the main thread's fiber. Again, after Rank has become another program's,
   // for execve(2).
   [[noreturn]] void live(Thread& main);
+  // The program of the thread is gone, and with it what the thread was about.
+  virtual void abandon(Thread& thread);
   // A thread that starts on the rank's side.
   Thread& add_thread(Rank& rank);
   // One that has ended, or was never to live.

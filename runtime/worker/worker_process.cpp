@@ -47,7 +47,7 @@ constexpr bool ends_thread(std::uint32_t operation)
 
 WorkerProcess::WorkerProcess(Workers& workers, unsigned index, rank_host::Cpu& cpu)
     : RankHost(scheduler, cpu), workers_(workers), index_(index), mailbox_(workers.board().mailbox(index)),
-      threads_(slots_per_worker), turn_(slots_per_worker)
+      threads_(slots_per_worker), turn_(slots_per_worker), owes_(slots_per_worker)
 {
   worker = this;
 }
@@ -167,9 +167,27 @@ void WorkerProcess::clear_away_ended(const rank_host::Rank& rank)
 void WorkerProcess::hand_over(const rank_host::Thread& thread)
 {
   mailbox_.computing.store(0, std::memory_order_relaxed);
+  answer(thread);
+  prefer_urgent();
+}
+
+// The runtime counts those that it has let go on (Workers::collect).
+void WorkerProcess::answer(const rank_host::Thread& thread)
+{
+  owes_[thread.slot] = false;
   mailbox_.to_runtime.push(thread.slot);
   workers_.board().doorbell().ring();
-  prefer_urgent();
+}
+
+void WorkerProcess::abandon(rank_host::Thread& thread)
+{
+  const bool ended = thread.fiber->state() == engine::Actor::State::ended;
+  RankHost::abandon(thread);
+  if (ended)
+    return; // the slot may be another's
+  turn_[thread.slot] = false;
+  if (owes_[thread.slot])
+    answer(thread);
 }
 
 void WorkerProcess::await_turn(const rank_host::Thread& thread)
@@ -230,6 +248,7 @@ bool WorkerProcess::hear_of_one()
   if (!mailbox_.to_worker.pop(slot))
     return false;
   turn_[slot] = true;
+  owes_[slot] = true;
   scheduler.wake(*threads_[slot]->fiber);
   return true;
 }

@@ -35,6 +35,7 @@ public:
 
   [[nodiscard]] rank_host::Thread* running() const override;
   void request(rank_host::Thread& thread, std::uint32_t operation, void* arguments) override;
+  void abandon(rank_host::Thread& thread) override;
   void on_request(int signal, const ucontext_t* context) override;
   void on_hurry() override { mailbox_.hurried.store(0); }
   [[noreturn]] void on_own_fault(int signal, const siginfo_t& information, const ucontext_t& context) override;
@@ -49,6 +50,7 @@ private:
   void clear_away_ended(const rank_host::Rank& rank);
   void send(rank_host::Thread& thread, std::uint32_t operation, void* arguments);
   void hand_over(const rank_host::Thread& thread);
+  void answer(const rank_host::Thread& thread);
   void await_turn(const rank_host::Thread& thread);
   [[nodiscard]] bool may_go_ahead(const rank_host::Thread& thread);
   void take_turns(const rank_host::Thread& thread);
@@ -63,6 +65,7 @@ private:
   Mailbox& mailbox_;
   std::vector<rank_host::Thread*> threads_; // by slot
   std::vector<bool> turn_;                  // by slot: may go on
+  std::vector<bool> owes_;                  // by slot: has been let go on, and not said anything since
   std::uint64_t turns_ = 0;
   volatile std::sig_atomic_t report_wanted_ = 0;
 };

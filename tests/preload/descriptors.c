@@ -468,6 +468,20 @@ static void ends_of_pipes(void)
   close(ends[0]);
 }
 
+/* What others open where a process has nothing, again and again, it never sees. */
+static void not_there(void)
+{
+  const int fd = make_high("there");
+  meet(meeting, peers);
+  for (int i = 0; i < 20000; ++i)
+    if (peer % 2 == 0)
+      CHECK(dup2(fd, 30) == 30 && close(30) == 0);
+    else
+      CHECK(lseek(30, 0, SEEK_CUR) < 0 && close(30) < 0 && dup2(30, fd) < 0 && errno == EBADF);
+  close(fd);
+  meet(meeting, peers);
+}
+
 /* --- many, against a model ---------------------------------------------------------------------------------------- */
 
 static void many(void)
@@ -573,6 +587,7 @@ int main(int argc, char** argv)
   closed_by_others();
   children();
   ends_of_pipes();
+  not_there();
   many();
   streams();
   fflush(stdout);

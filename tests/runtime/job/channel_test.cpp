@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/gate/dispatch.h"
+#include "runtime/rank_host/program_change.h"
 #include "runtime/rank_host/slices.h"
 #include "runtime/worker/workers.h"
 #include "tests/runtime/job/programs.h"
@@ -350,6 +351,40 @@ TEST_F(ChannelTest, ThreadsOfARankTakeTurns)
   }});
   EXPECT_EQ(seen.failed, 0);
   EXPECT_THAT(said_at, ElementsAre(Pair(0, 2 * ms), Pair(1, 4 * ms))); // they share a core
+}
+
+// One computes, or has just been promised that it may.
+TEST_F(ChannelTest, ThreadsEndWithTheProgram)
+{
+  measure();
+  const std::string next =
+      rank_host::ProgramChange{"/bin/next", "/lib64/ld-linux-x86-64.so.2", {}, {"next"}, {}}.packed();
+  for (const bool computes : {false, true}) {
+    said_at.clear();
+    play({[&, this](FakeWorker& self) {
+      constexpr unsigned soon = 5000;
+      const auto expect = [this](bool right) { seen.failed += right ? 0 : 1; };
+      const auto make_thread = [&self] {
+        self.request(UMW_OP_umw_thread_create, umw_args_umw_thread_create{0, nullptr, nullptr, 1 << 20, 4096, 1});
+        return static_cast<unsigned>(self.slot().result);
+      };
+      const unsigned second = make_thread();
+      self.ask(0, UMW_OP_umw_exec_done, umw_args_umw_exec_done{0, next.data(), next.size()}, computes ? ms : 0);
+      if (computes) { // while the burst of the main thread counts
+        expect(self.has_turn(second, soon));
+        self.await_turn(second);
+        self.slot(second).computed = sim::second;
+      }
+      expect(self.has_turn(0, soon));
+      self.await_turn();
+      if (computes)
+        self.ask(second, tell, Nothing{}); // in vain
+      self.request(tell, Nothing{});
+      expect(make_thread() == second); // its slot is free
+    }});
+    EXPECT_EQ(seen.failed, 0);
+    EXPECT_THAT(said_at, ElementsAre(Pair(0, computes ? 2 * ms : 0))); // on the same core
+  }
 }
 
 // What they compute counts for nothing any longer.
