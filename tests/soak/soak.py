@@ -5,7 +5,8 @@
 Most rounds run one test of ctest as it is. The others start one of the MPI test programs with random options and let
 something happen to it at a random moment: kill -9 of the runtime, of a worker process or of the janitor, Ctrl-C,
 SIGTERM, or a disk that is full from the beginning. Whatever happens, the run has to end within minutes with an exit
-code that stands for it, and nothing may be left: no process, no temporary file, nothing in /dev/shm.
+code that stands for it, and nothing may be left: no process, no temporary file, nothing in /dev/shm. Ctrl-C ends it,
+and it says what it has done so far.
 """
 import argparse
 import collections
@@ -215,21 +216,26 @@ def main() -> int:
     until = time.monotonic() + options.hours * 3600
     rounds: collections.Counter[str] = collections.Counter()
     failed = 0
-    while time.monotonic() < until:
-        kind = chance.choice(sorted(CODES)) if chance.random() < options.faults else "test"
-        result = (
-            run_test(options.build, chance.choice(tests)) if kind == "test" else run_fault(options.build, chance, kind)
-        )
-        if result is None:
-            rounds[f"{kind} (not possible here)"] += 1
-            continue
-        rounds[kind] += 1
-        if not result.good:
-            failed += 1
-            print(f"FAILED: round {rounds.total()}, {result.what}\n{result.output}", flush=True)
+    stopped = False
+    try:
+        while time.monotonic() < until:
+            kind = chance.choice(sorted(CODES)) if chance.random() < options.faults else "test"
+            if kind == "test":
+                result = run_test(options.build, chance.choice(tests))
+            else:
+                result = run_fault(options.build, chance, kind)
+            if result is None:
+                rounds[f"{kind} (not possible here)"] += 1
+                continue
+            rounds[kind] += 1
+            if not result.good:
+                failed += 1
+                print(f"FAILED: round {rounds.total()}, {result.what}\n{result.output}", flush=True)
+    except KeyboardInterrupt:
+        stopped = True
     print(", ".join(f"{count} {kind}" for kind, count in sorted(rounds.items())))
-    print(f"{rounds.total()} rounds, {failed} failed")
-    return 1 if failed or not rounds else 0
+    print(f"{rounds.total()} rounds, {failed} failed{', stopped' if stopped else ''}")
+    return 1 if failed or not rounds else 130 if stopped else 0
 
 
 if __name__ == "__main__":
