@@ -245,10 +245,9 @@ void Scheduler::yield()
 {
   if (ready_.empty() && !stopping_)
     return;
-  Actor* self = current_;
-  self->state_ = Actor::State::ready;
-  ready_.push_back(self);
-  leave(self);
+  current_->state_ = Actor::State::ready;
+  ready_.push_back(current_);
+  leave(current_);
 }
 
 void Scheduler::end_current()

@@ -8,7 +8,6 @@
 namespace umwelt::gate::services
 {
 
-using job::FileLocks;
 using job::LockMode;
 using job::Rank;
 

@@ -13,7 +13,7 @@ namespace umwelt::job
 namespace
 {
 
-using std::string_view_literals::operator""sv;
+using namespace std::string_view_literals;
 
 struct Kind {
   std::span<const std::string_view> calls; // how their names begin

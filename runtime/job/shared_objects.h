@@ -25,7 +25,7 @@ public:
   struct ObjectKey {
     std::uint32_t node;
     std::uint64_t device, inode, offset;
-    auto operator<=>(const ObjectKey&) const = default;
+    auto operator<=>(const ObjectKey&) const = default; // NOLINT(modernize-use-nullptr): what the compiler writes
   };
 
   explicit SharedObjects(Job& job) : job_(job) {}

@@ -240,6 +240,7 @@ std::string Job::shortage_for_workers(const std::vector<std::vector<unsigned>>& 
         workers_->late_left(), workers.size());
   for (const std::vector<unsigned>& numbers : workers) {
     std::vector<const plan::ProgramPlan*> of_worker;
+    of_worker.reserve(numbers.size());
     for (const unsigned number : numbers)
       of_worker.push_back(programs[number]);
     if (std::string shortage = plan_.find_shortage(of_worker, 0); !shortage.empty())
@@ -314,6 +315,7 @@ void Job::start_late_workers(const JobFacts& facts, const std::vector<std::vecto
 {
   for (const std::vector<unsigned>& numbers : workers) {
     std::vector<Rank*> ranks;
+    ranks.reserve(numbers.size());
     for (const unsigned number : numbers)
       ranks.push_back(ranks_[facts.space->first + number].get());
     const unsigned index = ranks.front()->worker;

@@ -68,6 +68,7 @@ std::string restart(const Restarted& what, const std::vector<std::string>& progr
       personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE); // may be forbidden: then addresses vary
   }
   std::vector<char*> argv;
+  argv.reserve(program_argv.size() + 1);
   for (const std::string& word : program_argv)
     argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

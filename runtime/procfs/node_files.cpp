@@ -164,7 +164,7 @@ NodeFiles::NodeFiles(const platform::Platform& platform, std::span<const std::st
 
 std::string NodeFiles::session(std::uint32_t node)
 {
-  const std::string path = fmt::format("{}/session/{}", directory_, node);
+  std::string path = fmt::format("{}/session/{}", directory_, node);
   if (fs::create_directories(path + "/shm"))
     fs::permissions(path + "/shm", fs::perms::all | fs::perms::sticky_bit); // as of every /dev/shm
   return path;

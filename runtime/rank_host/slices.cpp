@@ -315,7 +315,7 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
     end_steps(context);
   Thread& thread = *rank_host_.running();
   if (bytes != 0) {
-    context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc + bytes);
+    context.uc_mcontext.gregs[REG_RIP] += static_cast<greg_t>(bytes) - 1; // it stands behind the first
     tell_time_stamp(rank_host_, trap_cost_, thread, context, bytes, begin);
     return true;
   }

@@ -82,9 +82,9 @@ int Initiator::check(Process& process, const Move& move, Ni*& ni) const
   // An acknowledgement needs somewhere to go (the reference implementation refuses these).
   if (move.ack_req > PTL_OC_ACK_REQ)
     return PTL_ARG_INVALID;
-  if (move.ack_req == PTL_ACK_REQ && (put->eq == PTL_EQ_NONE || (put->options & PTL_MD_UNRELIABLE)))
+  if (put && move.ack_req == PTL_ACK_REQ && (put->eq == PTL_EQ_NONE || (put->options & PTL_MD_UNRELIABLE)))
     return PTL_ARG_INVALID;
-  if (move.ack_req == PTL_CT_ACK_REQ && put->ct == PTL_CT_NONE)
+  if (put && move.ack_req == PTL_CT_ACK_REQ && put->ct == PTL_CT_NONE)
     return PTL_ARG_INVALID;
   if (ni->is_logical())
     return move.target.rank < ni->map.size() ? PTL_OK : PTL_ARG_INVALID;
