@@ -69,6 +69,8 @@ bool BxiModel::start(Transfer& transfer)
   flight.passage = {};
   flight.passage.route = &context_.platform.route(transfer.source, transfer.target);
   flight.passage.bytes = parameters_.wire_bytes(transfer.payload);
+  flight.passage.flight = &flight;
+  flight.passage.network = index;
   flight.passage.one_packet = transfer.payload <= parameters_.packet;
   flight.flow = nullptr;
   flight.holds_slot = transfer.from_host;

@@ -13,6 +13,7 @@ void BxiModel::lose(Flight& flight, TransferFailure why)
 {
   ++statistics_.lost;
   observation_.lost(flight);
+  fabric_.leave(flight.passage);
   if (!parameters_.e2e && why == TransferFailure::corrupted)
     return fail(flight, why);
   schedule(flight, Stage::resend, std::max(context_.timeline.now(), flight.sent_at + parameters_.e2e_timeout));
@@ -65,6 +66,7 @@ void BxiModel::fail(Flight& flight, TransferFailure why)
 
 void BxiModel::recycle(Flight& flight)
 {
+  fabric_.leave(flight.passage);
   flights_.release(flight);
 }
 

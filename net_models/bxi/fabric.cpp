@@ -3,38 +3,99 @@
 
 #include <algorithm>
 
+#include "net_models/bxi/sharing.h"
+
 namespace umwelt::net
 {
 
-BxiFabric::BxiFabric(const platform::Platform& platform, const BxiParameters& parameters)
-    : platform_(platform), coding_(parameters.coding), full_packet_(parameters.packet + parameters.packet_header),
-      header_(parameters.header), faults_(parameters)
+using sim::SimTime;
+
+BxiFabric::BxiFabric(const platform::Platform& platform, const BxiParameters& parameters, sim::Timeline& timeline,
+                     Client& client)
+    : platform_(platform), timeline_(timeline), client_(client), coding_(parameters.coding),
+      full_packet_(parameters.packet + parameters.packet_header), header_(parameters.header), faults_(parameters)
 {
 }
 
-BxiFabric::LinkState& BxiFabric::state(platform::LinkIndex index)
+BxiFabric::~BxiFabric() = default;
+
+void BxiFabric::learn(platform::LinkIndex upto)
 {
-  while (links_.size() <= index) {
+  while (links_.size() <= upto) {
     const platform::Link& link = platform_.link(static_cast<platform::LinkIndex>(links_.size()));
-    const double bandwidth = link.bandwidth * coding_;
-    links_.push_back({{}, bandwidth, link.latency, sim::transfer_time(full_packet_, bandwidth), faults_.on(link.name)});
+    BxiLink& made = links_.emplace_back();
+    made.bandwidth = link.bandwidth * coding_;
+    made.latency = link.latency;
+    made.packet = sim::transfer_time(full_packet_, made.bandwidth);
+    made.faults = faults_.on(link.name);
   }
-  return links_[index];
+  known_ = links_.size();
 }
 
-void BxiFabric::book(Passage& passage)
+// The port of the switch (or the NIC's virtual network) through which a message comes to its next link.
+std::uint32_t BxiFabric::input_of(const Passage& passage)
 {
-  LinkState& link = state(passage.route->links[passage.hop]);
-  const sim::SimTime duration = sim::transfer_time(passage.bytes, link.bandwidth);
-  passage.start = passage.one_packet ? link.pipe.book_short(passage.head, duration, link.packet)
-                                     : link.pipe.book_long(passage.head, duration);
+  return passage.hop == 0 ? passage.network : passage.route->links[passage.hop - 1];
+}
+
+BxiFabric::Entry BxiFabric::book(Passage& passage)
+{
+  const platform::LinkIndex index = passage.route->links[passage.hop];
+  BxiLink& link = state(index);
+  if (passage.one_packet) {
+    const SimTime duration = sim::transfer_time(passage.bytes, link.bandwidth);
+    passage.start = std::max(passage.head, link.short_free);
+    if (link.end > passage.start)
+      book_short(link, passage, duration);
+    link.short_free = passage.start + duration;
+    return passage.start > passage.head ? Entry::later : Entry::free;
+  }
+  const SimTime now = timeline_.now();
+  passage.start = std::max({passage.head, link.short_free, now});
+  if (link.end > passage.start) {
+    // Rounding, or the packets of others, made the message before it in the same port late by less than a packet.
+    const bool follows =
+        link.end != sim::never && link.end - passage.start <= link.packet && link.input == input_of(passage);
+    if (!follows) {
+      if (passage.head <= now)
+        return join(index, passage);
+      passage.start = passage.head;
+      return Entry::ahead;
+    }
+    passage.start = link.end;
+  }
+  return passage.start > std::max(passage.head, now) ? Entry::ahead : Entry::free;
+}
+
+// A message of one packet meets long ones: on average it waits for half a packet of each.
+void BxiFabric::book_short(BxiLink& link, Passage& passage, SimTime duration)
+{
+  const auto others = link.sharing != nullptr ? std::max<SimTime>(1, link.sharing->count()) : 1;
+  passage.start += std::min(link.end - passage.start, others * link.packet / 2);
+  if (link.sharing != nullptr && link.sharing->count() > 0) {
+    link.sharing->single_packets += static_cast<double>(passage.bytes);
+  } else if (link.end != sim::never) {
+    const SimTime idle = std::min(link.slack, duration);
+    link.slack -= idle;
+    link.end += duration - idle;
+    link.delayed += duration - idle;
+    if (link.owner != nullptr)
+      link.owner->late = std::max(link.owner->late, link.delayed); // once, however many links they have in common
+  }
 }
 
 bool BxiFabric::pass(Passage& passage)
 {
-  LinkState& link = state(passage.route->links[passage.hop]);
-  passage.tail =
-      std::max(passage.tail, passage.start + sim::transfer_time(passage.bytes, link.bandwidth)) + link.latency;
+  BxiLink& link = state(passage.route->links[passage.hop]);
+  if (passage.one_packet) {
+    passage.tail =
+        std::max(passage.tail, passage.start + sim::transfer_time(passage.bytes, link.bandwidth)) + link.latency;
+    ++passage.known;
+  } else if (passage.shares) {
+    passage.shares = false;
+  } else {
+    own(link, passage);
+  }
   passage.head = passage.start + link.latency;
   ++passage.hop;
   if (!faults_.any())
@@ -44,17 +105,39 @@ bool BxiFabric::pass(Passage& passage)
   return outcome != BxiFaults::Outcome::lost;
 }
 
-sim::SimTime BxiFabric::injection(const Passage& passage)
+// A long message has the link for itself.
+void BxiFabric::own(BxiLink& link, Passage& passage)
+{
+  link.owner = &passage;
+  link.hop = static_cast<std::uint32_t>(passage.hop);
+  link.input = input_of(passage);
+  link.bytes = static_cast<double>(passage.bytes);
+  link.begin = passage.start;
+  link.tail_in = passage.tail;
+  link.slack = 0;
+  link.delayed = 0;
+  if (!passage.foreseen()) {
+    link.end = sim::never;
+    return;
+  }
+  const SimTime least = passage.start + sim::transfer_time(passage.bytes, link.bandwidth);
+  link.end = std::max(passage.tail, least);
+  link.slack = link.end - least;
+  passage.tail = link.end + link.latency + (passage.hop == 0 ? passage.pause : 0);
+  ++passage.known;
+}
+
+SimTime BxiFabric::injection(const Passage& passage)
 {
   return sim::transfer_time(passage.bytes, state(passage.route->links.front()).bandwidth);
 }
 
-sim::SimTime BxiFabric::last_packet(const Passage& passage)
+SimTime BxiFabric::last_packet(const Passage& passage)
 {
   return state(passage.route->links.back()).packet;
 }
 
-bool BxiFabric::control(const platform::Route& route, sim::SimTime when, sim::SimTime& arrival)
+bool BxiFabric::control(const platform::Route& route, SimTime when, SimTime& arrival)
 {
   arrival = when + route.latency + sim::transfer_time(header_, route.bandwidth * coding_);
   if (!faults_.any())

@@ -2,43 +2,114 @@
 // The way of a message through links and switches: virtual cut-through. The head enters the next link as soon as that
 // is free, the tail follows at the rate of the slowest link so far; switches buffer what cannot go on, so a message
 // that waits holds nothing upstream.
+//
+// A link takes packets from the switch's input ports in turn. So messages of one packet slip in between those of longer
+// ones, and long ones that came in through different ports advance side by side, each port with the same share and none
+// faster than its bytes come in; what came in through one port goes on in the order in which it came. A long message
+// that has a link for itself is booked in closed form, as a start and an end. If it meets another there, the link gets
+// a Sharing (sharing.h) until one of them is left: an event when one joins or leaves, never one per packet.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "net_models/bxi/faults.h"
-#include "net_models/core/pipe.h"
 #include "platforms/platform.h"
+#include "runtime/base/timeline.h"
 
 namespace umwelt::net
 {
 
+struct BxiFlight;
+class BxiSharing;
+
+// A message under way. `head` and `tail` are the times at which its first and last bit reach the next link, in the end
+// the NIC.
+struct BxiPassage {
+  const platform::Route* route = nullptr;
+  std::size_t hop = 0;
+  std::uint64_t bytes = 0; // on the wire
+  BxiFlight* flight = nullptr;
+  bool one_packet = true; // may slip in between the packets of longer messages
+  bool corrupted = false;
+  bool shares = false;      // has its place among those that share the link booked last
+  std::uint8_t network = 0; // virtual network: what the sender's NIC takes in turn, as a switch its ports
+  std::uint32_t known = 0;  // `tail` is that behind so many links; fewer than `hop` while it shares the next one
+  sim::SimTime head = 0;
+  sim::SimTime tail = 0;
+  sim::SimTime start = 0;     // entry into the link of `hop`, once booked
+  sim::SimTime pause = 0;     // of the sender, while its link serves others
+  sim::SimTime late = 0;      // single packets of others have delayed the tail by so much since it was foreseen
+  BxiPassage* next = nullptr; // waits for the same port of the same link
+
+  [[nodiscard]] bool foreseen() const { return known == hop; }
+  [[nodiscard]] sim::SimTime arrival() const { return tail + late; } // of the tail, if foreseen
+};
+
+// One direction of a link.
+struct BxiLink {
+  double bandwidth = 0; // left for packets
+  sim::SimTime latency = 0;
+  sim::SimTime packet = 0;     // time of a full packet
+  sim::SimTime short_free = 0; // the last message of one packet has passed
+
+  // The long message that has the link for itself, or had it last.
+  BxiPassage* owner = nullptr; // null: it was lost
+  std::uint32_t hop = 0;       // of the owner's route
+  std::uint32_t input = 0;     // port through which it came
+  double bytes = 0;            // of it, since `begin`
+  sim::SimTime begin = 0;
+  sim::SimTime end = 0;     // `never` as long as it is not foreseen, or if several share the link
+  sim::SimTime tail_in = 0; // its last bit comes in
+  sim::SimTime slack = 0;   // left between `begin` and `end`, because its bytes come in more slowly
+  sim::SimTime delayed = 0; // by single packets
+
+  std::unique_ptr<BxiSharing> sharing; // once it was needed
+  BxiFaults::LinkFaults faults;
+};
+
 class BxiFabric
 {
 public:
-  BxiFabric(const platform::Platform& platform, const BxiParameters& parameters);
+  using Passage = BxiPassage;
 
-  // A message under way. `head` and `tail` are the times at which its first and last bit reach the next link, in the
-  // end the NIC.
-  struct Passage {
-    const platform::Route* route = nullptr;
-    std::size_t hop = 0;
-    std::uint64_t bytes = 0; // on the wire
-    bool one_packet = true;  // may slip in between the packets of longer messages
-    bool corrupted = false;
-    sim::SimTime head = 0;
-    sim::SimTime tail = 0;
-    sim::SimTime start = 0; // entry into the link of `hop`, once booked
+  class Client
+  {
+  public:
+    // A message that had to wait has a link booked from now on: pass() is due. To be noted, not answered: the fabric is
+    // in the middle of its work.
+    virtual void entered(Passage& passage) = 0;
+    // The tail of a message that is on its last link is foreseen again. Likewise.
+    virtual void settled(Passage& passage) = 0;
+
+  protected:
+    ~Client() = default;
   };
 
-  // Books the next link; its entry is passage.start, which may lie after passage.head: then come back at that time.
-  void book(Passage& passage);
+  BxiFabric(const platform::Platform& platform, const BxiParameters& parameters, sim::Timeline& timeline,
+            Client& client);
+  ~BxiFabric();
+
+  enum class Entry : std::uint8_t {
+    free,  // the link is booked: pass()
+    later, // booked from passage.start on: pass() then
+    ahead, // not decided yet: book() again at passage.start
+    waits, // for those that came through the same port before: entered() will be called
+  };
+  // Books the next link.
+  Entry book(Passage& passage);
   // Takes the link that was booked. False: the message was lost on it.
   bool pass(Passage& passage);
+  // The message ends here and now: it loads its links no more.
+  void leave(Passage& passage)
+  {
+    if (!passage.one_packet && passage.hop > 0) // else it loads none, or not for long
+      stop(passage);
+  }
   [[nodiscard]] static bool at_target(const Passage& passage) { return passage.hop == passage.route->links.size(); }
 
-  // Time the message occupies its first link.
+  // Time the message occupies its first link, if that is free.
   sim::SimTime injection(const Passage& passage);
   // Time of a full packet on the last link of the route: the NIC looks at a packet when it has it whole.
   sim::SimTime last_packet(const Passage& passage);
@@ -48,21 +119,48 @@ public:
   [[nodiscard]] bool faulty() const { return faults_.any(); }
 
 private:
-  struct LinkState {
-    sim::Pipe pipe;
-    double bandwidth = 0; // left for packets
-    sim::SimTime latency = 0;
-    sim::SimTime packet = 0; // time of a full packet
-    BxiFaults::LinkFaults faults;
-  };
-  LinkState& state(platform::LinkIndex index);
+  friend BxiSharing; // its event is changed()
+
+  BxiLink& state(platform::LinkIndex index)
+  {
+    if (index >= known_) [[unlikely]]
+      learn(index);
+    return links_[index];
+  }
+  void learn(platform::LinkIndex upto);
+  BxiLink& link_of(const Passage& passage, std::size_t hop) { return links_[passage.route->links[hop]]; }
+  static std::uint32_t input_of(const Passage& passage);
+  void book_short(BxiLink& link, Passage& passage, sim::SimTime duration);
+  void own(BxiLink& link, Passage& passage);
+
+  // sharing.cpp
+  void stop(Passage& passage);
+  Entry join(platform::LinkIndex index, Passage& passage);
+  void share_with_owner(platform::LinkIndex index);
+  void changed(platform::LinkIndex index);
+  void divide(platform::LinkIndex index);
+  bool supply(BxiLink& link, std::size_t which);
+  double upstream(const Passage& passage, std::size_t hop, double& rate);
+  void finish(platform::LinkIndex index);
+  void let_in(platform::LinkIndex index);
+  void leave_alone(platform::LinkIndex index);
+  void settle(Passage& passage, sim::SimTime end);
+  void touch(platform::LinkIndex index);
+  void touch_downstream(const Passage& passage, std::size_t hop);
+  void refresh();
 
   const platform::Platform& platform_;
+  sim::Timeline& timeline_;
+  Client& client_;
   double coding_;
   std::uint64_t full_packet_;
   std::uint64_t header_;
   BxiFaults faults_;
-  std::vector<LinkState> links_; // by LinkIndex, as routes make them known
+  std::vector<BxiLink> links_;               // by LinkIndex, as routes make them known
+  std::size_t known_ = 0;                    // how many they are
+  std::vector<platform::LinkIndex> touched_; // shares to be divided anew
+  std::vector<double> rates_;                // before a division
+  bool refreshing_ = false;
 };
 
 } // namespace umwelt::net

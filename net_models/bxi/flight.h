@@ -16,7 +16,8 @@ struct BxiFlow;
 // The life of a transfer in the model. It may outlive the transfer: the client is done when the payload is visible, the
 // NIC only when the end-to-end ack has come.
 struct BxiFlight final : TransferState, sim::Event {
-  enum class Stage : std::uint8_t { inject, depart, fabric, arrive, write, acknowledged, resend }; // what comes next
+  // What comes next.
+  enum class Stage : std::uint8_t { inject, depart, head, fabric, arrive, write, acknowledged, resend };
 
   BxiModel* model = nullptr;
   Transfer* transfer = nullptr; // null once the client is done
@@ -45,7 +46,10 @@ struct BxiFlight final : TransferState, sim::Event {
 
   SimTime command_at = 0; // time from which the NIC can look at the command
   SimTime sent_at = 0;
-  SimTime posted = 0; // the last payload byte was handed to the target's PCI
+  SimTime matched = 0;
+  SimTime write_begin = 0; // the first PCI packet of the payload went to the host
+  SimTime posted = 0;      // the last payload byte was handed to the target's PCI
+  SimTime late = 0;        // of the passage's, what `posted` contains
   BxiObservation::Times times;
   BxiFabric::Passage passage;
 

@@ -13,7 +13,7 @@ namespace umwelt::net
 
 BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
     : context_(context), parameters_(parameters), observation_(context, parameters_),
-      fabric_(context.platform, parameters),
+      fabric_(context.platform, parameters, context.timeline, *this),
       tracked_(parameters.e2e && (fabric_.faulty() || parameters.e2e_entries != 0 || parameters.inflight_node != 0 ||
                                   parameters.inflight_process != 0)),
       nics_(context.platform.node_count())
@@ -63,6 +63,8 @@ void BxiModel::advance(Flight& flight)
     return inject(flight);
   case Stage::depart:
     return depart(flight);
+  case Stage::head:
+    return travel(flight);
   case Stage::fabric:
     if (!fabric_.pass(flight.passage))
       return lose(flight, TransferFailure::undeliverable);

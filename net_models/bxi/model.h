@@ -22,7 +22,7 @@ struct BxiCredit;
 struct BxiNic;
 struct BxiQueue;
 
-class BxiModel final : public Model
+class BxiModel final : public Model, private BxiFabric::Client
 {
 public:
   BxiModel(const ModelContext& context, const BxiParameters& parameters);
@@ -84,12 +84,15 @@ private:
   void inject(Flight& flight);
   void depart(Flight& flight);
   void travel(Flight& flight);
+  void entered(BxiPassage& passage) override;
+  void settled(BxiPassage& passage) override;
 
   // receive.cpp
   void arrive(Flight& flight);
   void receive(Flight& flight);
   void serve(Nic& nic);
   void match(Flight& flight, SimTime& engine);
+  void write_payload(Flight& flight);
   void deliver(Flight& flight);
   void leave_flow(Flight& flight);
 

@@ -14,12 +14,12 @@ void BxiObservation::tell_arrival(BxiFlight& flight) const
 {
   const Transfer& transfer = *flight.transfer;
   tell_departure(flight);
-  tell_message(flight, flight.passage.tail, StageOutcome::done);
-  const SimTime seen = flight.times.matched - static_cast<SimTime>(transfer.searched) * parameters_.search;
+  tell_message(flight, flight.passage.arrival(), StageOutcome::done);
+  const SimTime seen = flight.matched - static_cast<SimTime>(transfer.searched) * parameters_.search;
   tell(flight, StageKind::receive, flight.payload, std::max(flight.sent_at, seen - parameters_.rx_time),
-       flight.times.matched);
+       flight.matched);
   if (transfer.deposit > 0 && parameters_.pci)
-    tell(flight, StageKind::payload_write, transfer.deposit, flight.times.write_begin, timeline_.now());
+    tell(flight, StageKind::payload_write, transfer.deposit, flight.write_begin, timeline_.now());
 }
 
 void BxiObservation::tell_loss(BxiFlight& flight) const
@@ -33,7 +33,7 @@ void BxiObservation::tell_loss(BxiFlight& flight) const
 void BxiObservation::tell_duplicate(BxiFlight& flight) const
 {
   tell_departure(flight);
-  tell_message(flight, flight.passage.tail, StageOutcome::duplicate);
+  tell_message(flight, flight.passage.arrival(), StageOutcome::duplicate);
 }
 
 // What one copy of a message went through before it left.

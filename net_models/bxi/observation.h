@@ -20,11 +20,9 @@ class BxiObservation
 public:
   // Kept in each message, for here alone. The model sets all but the last as it comes to know them.
   struct Times {
-    SimTime read_asked = 0; // the first PCI packet of the payload was asked for, and
-    SimTime read_begin = 0; // came
-    SimTime left = 0;       // the virtual network was free again
-    SimTime matched = 0;
-    SimTime write_begin = 0;    // the first PCI packet went to the host
+    SimTime read_asked = 0;     // the first PCI packet of the payload was asked for, and
+    SimTime read_begin = 0;     // came
+    SimTime left = 0;           // the virtual network was free again
     std::uint64_t transfer = 0; // the observer's number of the transfer
   };
 

@@ -67,35 +67,51 @@ void BxiModel::match(Flight& flight, SimTime& engine)
   transfer.client->header_arrived(transfer);
   const SimTime searching = static_cast<SimTime>(transfer.searched) * parameters_.search;
   engine += searching;
-  const SimTime matched = now + searching;
-  flight.times.matched = matched;
+  const SimTime matched = flight.matched = now + searching;
   const std::uint64_t bytes = transfer.deposit;
-  const bool atomic = flight.kind == TransferKind::atomic || flight.kind == TransferKind::fetch_atomic;
   if (bytes == 0) {
+    const bool atomic = flight.kind == TransferKind::atomic || flight.kind == TransferKind::fetch_atomic;
     flight.posted = matched + (atomic ? parameters_.atomic_time : 0);
     if (flight.posted == now)
       return deliver(flight);
     return schedule(flight, Stage::write, flight.posted);
   }
-
-  const SimTime last_packet_in = flight.passage.tail + parameters_.rx_time + searching;
-  const std::uint64_t last = std::min(bytes, parameters_.pci_packet);
-  flight.posted = std::max(matched, last_packet_in);
   if (parameters_.pci) {
     const SimTime share = sim::transfer_time(bytes, parameters_.pci_shared);
     const SimTime packet = sim::transfer_time(parameters_.pci_packet, parameters_.pci_shared);
-    const SimTime begin = bytes <= parameters_.pci_packet ? nic.write.book_short(matched, share, packet)
-                                                          : nic.write.book_long(matched, share);
-    flight.posted = std::max(begin + pci_time(parameters_, bytes), last_packet_in + pci_time(parameters_, last));
-    flight.times.write_begin = begin;
+    flight.write_begin = bytes <= parameters_.pci_packet ? nic.write.book_short(matched, share, packet)
+                                                         : nic.write.book_long(matched, share);
   }
-  if (atomic)
+  flight.stage = Stage::write;
+  if (flight.passage.foreseen())
+    write_payload(flight);
+}
+
+// When the last byte is in the target's memory, as the tail's arrival is foreseen now.
+void BxiModel::write_payload(Flight& flight)
+{
+  const Transfer& transfer = *flight.transfer;
+  const std::uint64_t bytes = transfer.deposit;
+  const SimTime searching = static_cast<SimTime>(transfer.searched) * parameters_.search;
+  const SimTime last_packet_in = flight.passage.arrival() + parameters_.rx_time + searching;
+  const std::uint64_t last = std::min(bytes, parameters_.pci_packet);
+  flight.posted = std::max(flight.matched, last_packet_in);
+  if (parameters_.pci)
+    flight.posted =
+        std::max(flight.write_begin + pci_time(parameters_, bytes), last_packet_in + pci_time(parameters_, last));
+  if (flight.kind == TransferKind::atomic || flight.kind == TransferKind::fetch_atomic)
     flight.posted += parameters_.atomic_time;
+  flight.late = flight.passage.late;
   schedule(flight, Stage::write, flight.posted + parameters_.pci_latency);
 }
 
 void BxiModel::deliver(Flight& flight)
 {
+  if (flight.transfer->deposit > 0 && (!flight.passage.foreseen() || flight.passage.late != flight.late)) {
+    if (flight.passage.foreseen())
+      write_payload(flight);
+    return; // others came into its way: settled() will say when the tail is there
+  }
   Transfer& transfer = *flight.transfer;
   TransferClient& client = *transfer.client;
   const SimTime posted = flight.posted;

@@ -18,22 +18,35 @@ void BxiModel::inject(Flight& flight)
   BxiFabric::Passage& passage = flight.passage;
   const SimTime now = context_.timeline.now();
   passage.hop = 0;
+  passage.known = 0;
   passage.corrupted = false;
+  passage.late = 0;
   passage.head = now;
+  passage.tail = now;
+  passage.pause = parameters_.stall(flight.payload);
   if (flight.source == flight.target) {
     const SimTime share = sim::transfer_time(flight.payload, parameters_.pci_shared);
     const SimTime packet = sim::transfer_time(parameters_.packet, parameters_.pci_shared);
     passage.start = passage.one_packet ? nics_[flight.source].loop.book_short(now, share, packet)
                                        : nics_[flight.source].loop.book_long(now, share);
+    if (passage.start > now)
+      return schedule(flight, Stage::depart, passage.start);
   } else if (flight.kind == TransferKind::ack && parameters_.quick_ack) {
     passage.start = now;
   } else {
-    fabric_.book(passage);
+    switch (fabric_.book(passage)) {
+    case BxiFabric::Entry::free:
+      break;
+    case BxiFabric::Entry::later:
+      return schedule(flight, Stage::depart, passage.start);
+    case BxiFabric::Entry::ahead:
+      return schedule(flight, Stage::inject, passage.start);
+    case BxiFabric::Entry::waits:
+      flight.stage = Stage::depart;
+      return;
+    }
   }
-  if (passage.start > now)
-    schedule(flight, Stage::depart, passage.start);
-  else
-    depart(flight);
+  depart(flight);
 }
 
 void BxiModel::depart(Flight& flight)
@@ -44,25 +57,23 @@ void BxiModel::depart(Flight& flight)
   const SimTime now = context_.timeline.now();
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
   const bool loop = flight.source == flight.target;
-  const SimTime stalled = parameters_.stall(flight.payload);
   const SimTime injection = instant ? 0 : loop ? pci_time(parameters_, flight.payload) : fabric_.injection(passage);
 
   flight.sent_at = now;
   ++statistics_.messages;
   statistics_.wire_bytes += passage.bytes;
-  queue.free = flight.times.left = now + injection + stalled;
+  queue.free = flight.times.left = now + injection + passage.pause;
   leave_queue(flight, flight.next);
 
-  passage.tail = now;
   bool lost = false;
   if (instant || loop) {
-    passage.hop = passage.route->links.size();
+    passage.known = static_cast<std::uint32_t>(passage.route->links.size());
+    passage.hop = passage.known;
     passage.head = now + (loop ? parameters_.loopback : 0);
-    passage.tail = passage.head + injection;
+    passage.tail = passage.head + injection + passage.pause;
   } else {
     lost = !fabric_.pass(passage);
   }
-  passage.tail += stalled;
 
   bool freed = false;
   if (flight.holds_slot) {
@@ -90,9 +101,17 @@ void BxiModel::travel(Flight& flight)
 {
   BxiFabric::Passage& passage = flight.passage;
   while (!BxiFabric::at_target(passage)) {
-    fabric_.book(passage);
-    if (passage.start > passage.head)
+    switch (fabric_.book(passage)) {
+    case BxiFabric::Entry::free:
+      break;
+    case BxiFabric::Entry::later:
       return schedule(flight, Stage::fabric, passage.start);
+    case BxiFabric::Entry::ahead:
+      return schedule(flight, Stage::head, passage.start);
+    case BxiFabric::Entry::waits:
+      flight.stage = Stage::fabric;
+      return;
+    }
     if (!fabric_.pass(passage))
       return lose(flight, TransferFailure::undeliverable);
   }
@@ -103,6 +122,19 @@ void BxiModel::travel(Flight& flight)
                                                      : fabric_.last_packet(passage));
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
   schedule(flight, Stage::arrive, whole + (instant ? 0 : parameters_.rx_time));
+}
+
+// It was its turn on a link where it had to wait.
+void BxiModel::entered(BxiPassage& passage)
+{
+  context_.timeline.schedule(*passage.flight, context_.timeline.now()); // its stage is set
+}
+
+// What shared a link with the message has changed, and is over for now.
+void BxiModel::settled(BxiPassage& passage)
+{
+  if (passage.flight->stage == Stage::write && passage.flight->transfer->deposit > 0)
+    write_payload(*passage.flight);
 }
 
 } // namespace umwelt::net

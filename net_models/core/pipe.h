@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One direction of a wire or a bus: something that carries one packet at a time. Users book it first come, first
-// served; there are no flows and no solver, a booking costs a few instructions.
+// One direction of a bus inside a node: something that carries one packet at a time. Users book it first come, first
+// served; there are no flows and no solver, a booking costs a few instructions. (Links between nodes are shared by
+// packets: bxi/fabric.h.)
 //
 // Hardware arbitrates packet by packet, so a message of a single packet never waits for the whole of a long message
 // ahead of it: it slips in between two of its packets. That is modelled by two lanes. A short message waits for the

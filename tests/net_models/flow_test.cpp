@@ -328,8 +328,8 @@ TEST_P(BesideBxi, AWindowTakesAsLong)
 INSTANTIATE_TEST_SUITE_P(Sizes, BesideBxi,
                          testing::Values(64 * kib, 256 * kib, 1024 * kib, 1468006, 4096 * kib, 64 * 1024 * kib));
 
-// The bottleneck never idles, so the last ends after n transfers. On the way, bxi takes message after message, flow all
-// at once.
+// The bottleneck never idles, so the last ends after n transfers. Flow gives all messages the same, bxi the ports of
+// each switch: behind a spine, who shares a cable with more others has less.
 TEST(CongestedBesideBxi, IncastTakesNTransfers)
 {
   constexpr unsigned n = 8;
@@ -343,8 +343,11 @@ TEST(CongestedBesideBxi, IncastTakesNTransfers)
     const Times flow = times("flow", fabric, n + 1, size, messages);
     for (const Times& found : {bxi, flow})
       EXPECT_NEAR(found.last, alone + (n - 1) * wire(size), 0.01 * found.last) << fabric;
-    EXPECT_NEAR(bxi.mean, alone + (n - 1) / 2.0 * wire(size), 0.01 * bxi.last) << fabric;
     EXPECT_NEAR(flow.first, flow.last, 0.01 * flow.last) << fabric;
+    if (fabric == std::string_view("crossbar"))
+      EXPECT_NEAR(bxi.first, bxi.last, 0.01 * bxi.last);
+    else
+      EXPECT_LT(bxi.first, 0.8 * bxi.last);
   }
 }
 
