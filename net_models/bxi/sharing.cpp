@@ -380,7 +380,7 @@ void BxiFabric::leave_alone(platform::LinkIndex index)
   const SimTime least = std::max(message.least, link.begin + duration(message.left, link.bandwidth * per_picosecond));
   sharing.remove(message);
   if (passage.known < link.hop)
-    return;
+    return touch_downstream(passage, link.hop);
   link.end = std::max(link.tail_in, least);
   link.slack = link.end - least;
   settle(passage, link.end);

@@ -215,7 +215,7 @@ TEST(BxiSharing, RunsRepeat)
 
 TEST(BxiSharing, EverythingArrivesInTheOrderOfItsPair)
 {
-  for (const char* parameters : {"", "drop=0.05,e2e_retries=100,e2e_timeout=20us"})
+  for (const char* parameters : {"", "drop=0.05,e2e_retries=100,e2e_timeout=20us", "inflight_node=1", "e2e_entries=2"})
     for (const char* spec : {"bxi:leaf=4,spines=1", "bxi:leaf=2,spines=1", "crossbar"}) {
       const Traffic traffic(parameters, 2, spec);
       EXPECT_EQ(dynamic_cast<const BxiModel&>(*traffic.bench.model).in_flight(), 0U);
