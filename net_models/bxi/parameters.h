@@ -22,10 +22,10 @@ namespace umwelt::net
 
 struct BxiParameters {
   // The host's own work.
-  sim::SimTime issue = 186 * sim::nanosecond;      // [fit]
-  double pio_store = 9e9;                          // [fit]
-  sim::SimTime take_event = 168 * sim::nanosecond; // [fit] the line was just written by the NIC: a miss in every cache
-  sim::SimTime take_counter = 168 * sim::nanosecond; // [guess] as an event: the same miss
+  sim::SimTime issue = 60 * sim::nanosecond;      // [guess] a command of a cache line, stored write-combining
+  double pio_store = 9e9;                         // [fit]
+  sim::SimTime take_event = 80 * sim::nanosecond; // [guess] the line was just written by the NIC: a miss in every cache
+  sim::SimTime take_counter = 80 * sim::nanosecond; // [guess] as an event: the same miss
 
   // Commands.
   std::uint64_t inline_max = 64; // [data], [S4BXI]
@@ -47,10 +47,11 @@ struct BxiParameters {
   sim::SimTime page_miss = 207 * sim::nanosecond;   // [fit]
 
   // Sending.
-  sim::SimTime tx_time = 100 * sim::nanosecond;    // [guess] its sum with the other stages is fitted
-  sim::SimTime tx_gap = 50 * sim::nanosecond;      // [guess] hidden behind the host's own rate
-  sim::SimTime ack_time = 393 * sim::nanosecond;   // [fit]
-  sim::SimTime reply_time = 375 * sim::nanosecond; // [fit]
+  sim::SimTime command_gap = 186 * sim::nanosecond; // [fit]
+  sim::SimTime tx_time = 314 * sim::nanosecond;     // [fit]
+  sim::SimTime tx_gap = 50 * sim::nanosecond;       // [guess] hidden behind the rate of requests
+  sim::SimTime ack_time = 393 * sim::nanosecond;    // [fit]
+  sim::SimTime reply_time = 375 * sim::nanosecond;  // [fit]
 
   // On the wire.
   double coding = 0.934;                        // [fit] 64b/66b alone is 0.97
@@ -68,8 +69,9 @@ struct BxiParameters {
   sim::SimTime atomic_time = 200 * sim::nanosecond; // [guess]
 
   // Events and counters.
-  sim::SimTime event_gap = 168 * sim::nanosecond;  // [fit]
-  sim::SimTime counter_gap = 84 * sim::nanosecond; // [guess] half an event
+  sim::SimTime event_gap = 168 * sim::nanosecond;   // [fit]
+  sim::SimTime counter_gap = 160 * sim::nanosecond; // [guess] as an event, but for the bytes
+  sim::SimTime flush_time = 335 * sim::nanosecond;  // [fit] ptlperf_reply
 
   // End-to-end reliability and limits.
   bool e2e = true;
@@ -92,6 +94,12 @@ struct BxiParameters {
 
   // Inline or by programmed I/O: the host's stores cross PCI, the NIC need not read.
   [[nodiscard]] bool stored_by_host(std::uint64_t payload) const { return payload <= std::max(inline_max, pio_max); }
+
+  // What others write must be in memory before the program is told of it; what it asked for itself follows in order.
+  [[nodiscard]] bool flushes(const Transfer& transfer) const
+  {
+    return !is_response(transfer.kind) && transfer.deposit > 0;
+  }
 
   [[nodiscard]] std::uint64_t wire_bytes(std::uint64_t payload) const
   {
@@ -151,7 +159,9 @@ struct BxiParameters {
     v.time("page_miss", page_miss, "stall of the stream per missing translation");
 
     v.time("tx_time", tx_time, "from a command's arrival to its first packet, without payload reads");
-    v.time("tx_gap", tx_gap, "least time between two commands of a virtual network");
+    v.time("command_gap", command_gap,
+           "a node's engine for commands and events, per command, beside the payload that comes with it over PCI");
+    v.time("tx_gap", tx_gap, "least time between two responses of a virtual network");
     v.time("ack_time", ack_time, "from the last payload byte written to the ack's departure");
     v.time("reply_time", reply_time, "from a matched get to the reply's departure, with the first 64 bytes read");
 
@@ -169,8 +179,9 @@ struct BxiParameters {
     v.time("search", search, "per list entry compared before the one that matches");
     v.time("atomic_time", atomic_time, "read, modify, write of an atomic operation");
 
-    v.time("event_gap", event_gap, "a node's event engine, per full event");
+    v.time("event_gap", event_gap, "a node's engine for commands and events, per full event");
     v.time("counter_gap", counter_gap, "the same, per counter update");
+    v.time("flush_time", flush_time, "by which event and count at a target follow its payload: a read-back of memory");
 
     v.flag("e2e", e2e, "resend what the target did not acknowledge");
     v.time("e2e_timeout", e2e_timeout, "before a lost message is sent again");

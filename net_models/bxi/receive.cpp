@@ -99,6 +99,7 @@ void BxiModel::deliver(Flight& flight)
   Transfer& transfer = *flight.transfer;
   TransferClient& client = *transfer.client;
   const SimTime posted = flight.posted;
+  const bool flushed = parameters_.flushes(transfer);
   observation_.arrived(flight);
   if (!flight.source_told && !parameters_.e2e) {
     flight.source_told = true;
@@ -112,8 +113,10 @@ void BxiModel::deliver(Flight& flight)
   else
     recycle(flight);
   cause_ = posted;
+  flush_ = flushed ? parameters_.flush_time : 0;
   client.delivered(transfer);
   cause_ = sim::never;
+  flush_ = 0;
 }
 
 void BxiModel::leave_flow(Flight& flight)

@@ -17,7 +17,7 @@ namespace umwelt::net
 
 FlowModel::FlowModel(const ModelContext& context, const FlowParameters& parameters)
     : context_(context), parameters_(parameters), writes_(context.platform.node_count()),
-      events_free_(context.platform.node_count()),
+      engines_(context.platform.node_count()),
       epoch_(simgrid::s4u::Engine::get_clock() - sim::to_seconds(context.timeline.now()))
 {
   const auto not_zero = [](const char* key, bool zero, const char* expected) {
@@ -80,11 +80,14 @@ bool FlowModel::start(Transfer& transfer)
   transfer.state = &flight;
 
   SimTime ready = 0;
-  if (transfer.from_host)
-    ready = context_.timeline.now() + parameters_.pci_latency +
-            (parameters_.stored_by_host(transfer.payload) ? pci_time(transfer.payload) : SimTime{0});
-  else // a response goes out behind the events that were written before it
-    ready = std::max(cause(), is_response(transfer.kind) ? events_free_[transfer.source] : SimTime{0});
+  if (transfer.from_host) {
+    const SimTime now = context_.timeline.now();
+    const SimTime stored = parameters_.stored_by_host(transfer.payload) ? pci_time(transfer.payload) : 0;
+    ready = engines_[transfer.source].take_in(now, now + parameters_.pci_latency + stored,
+                                              parameters_.command_gap + stored);
+  } else { // a response goes out behind the events that were written before it
+    ready = std::max(cause(), is_response(transfer.kind) ? engines_[transfer.source].events_free() : SimTime{0});
+  }
   ready += transfer.kind == TransferKind::ack     ? parameters_.ack_time
            : transfer.kind == TransferKind::reply ? parameters_.reply_time
                                                   : parameters_.tx_time;
@@ -256,6 +259,7 @@ void FlowModel::deliver(Flight& flight)
     client.source_read(transfer);
   }
   cause_ = flight.posted;
+  flush_ = parameters_.flushes(transfer) ? parameters_.flush_time : 0;
   if (flight.source_told) {
     flights_.release(flight);
   } else { // the buffer is kept until the end-to-end acknowledgement is back
@@ -266,6 +270,7 @@ void FlowModel::deliver(Flight& flight)
   }
   client.delivered(transfer);
   cause_ = sim::never;
+  flush_ = 0;
 }
 
 void FlowModel::tell(const Flight& flight, SimTime end, StageOutcome outcome) const
@@ -290,8 +295,8 @@ void FlowModel::tell(const Flight& flight, SimTime end, StageOutcome outcome) co
 void FlowModel::write_to_host(NodeIndex node, WriteKind kind, HostWrite& write)
 {
   const SimTime gap = kind == WriteKind::full_event ? parameters_.event_gap : parameters_.counter_gap;
-  events_free_[node] = std::max(events_free_[node], cause()) + gap;
-  writes_[node].post(context_.timeline, events_free_[node] + parameters_.pci_latency, write);
+  const SimTime written = engines_[node].write(cause(), gap, false) + flush_;
+  writes_[node].post(context_.timeline, written + parameters_.pci_latency, write);
 }
 
 } // namespace umwelt::net
