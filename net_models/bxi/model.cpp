@@ -36,6 +36,8 @@ BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
     parameters_.pci_read = 0;
     parameters_.dma_gap = 0;
     parameters_.page_miss = 0;
+    parameters_.small_walk = 0;
+    parameters_.small_miss = 0;
     parameters_.rx_page_gap = 0;
     parameters_.flush_time = 0;
   }

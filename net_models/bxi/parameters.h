@@ -45,6 +45,10 @@ struct BxiParameters {
   std::uint64_t translation_reach = 1 << 20;        // [fit]
   std::uint64_t translation_span = 448 << 10;       // [fit]
   sim::SimTime page_miss = 207 * sim::nanosecond;   // [fit]
+  std::uint64_t small_region = 4 << 20;             // x86-64: less may be without a single huge page of 2 MiB
+  sim::SimTime small_walk = 100 * sim::nanosecond;  // [fit] ptlperf_ack from 417 B on
+  std::uint64_t small_reach = 128 << 10;            // [data] ptlperf_ack, ptlperf_match
+  sim::SimTime small_miss = 31 * sim::nanosecond;   // [fit] the same beyond
 
   // Sending.
   sim::SimTime command_gap = 186 * sim::nanosecond; // [fit]
@@ -107,14 +111,20 @@ struct BxiParameters {
     return header + payload + packets * packet_header;
   }
 
-  // Pages beyond the reach of the NIC's translation cache evict each other and each costs a walk; large buffers are
-  // backed by huge pages after the first few hundred kilobytes, which miss no more.
-  [[nodiscard]] sim::SimTime stall(std::uint64_t bytes) const
+  // For how long the stream of a payload waits for addresses. Pages beyond the reach of the NIC's translation cache
+  // evict each other and each costs a walk; large buffers are backed by huge pages after the first few hundred
+  // kilobytes, which miss no more. Memory that a descriptor names on its own may lie in small pages from its first
+  // byte: the first one is looked up, and more than the reading engine can keep evict each other.
+  [[nodiscard]] sim::SimTime stall(const Transfer& transfer) const
   {
-    if (bytes <= translation_reach)
-      return 0;
-    const std::uint64_t missing = std::min(bytes - translation_reach, translation_span);
-    return static_cast<sim::SimTime>(missing / page) * page_miss;
+    const std::uint64_t bytes = transfer.payload;
+    const auto pages = [this](std::uint64_t in) { return static_cast<sim::SimTime>(in / page); };
+    sim::SimTime waits = 0;
+    if (bytes > translation_reach)
+      waits = pages(std::min(bytes - translation_reach, translation_span)) * page_miss;
+    if (transfer.region > 0 && transfer.region < small_region && !stored_by_host(bytes))
+      waits += small_walk + (bytes > small_reach ? pages(bytes) * small_miss : 0);
+    return waits;
   }
 
   [[nodiscard]] sim::SimTime issue_cost(const Transfer& transfer) const
@@ -157,6 +167,11 @@ struct BxiParameters {
     v.size("translation_span", translation_span,
            "what comes after the reach and misses; the rest is in huge pages again");
     v.time("page_miss", page_miss, "stall of the stream per missing translation");
+    v.size("small_region", small_region,
+           "memory descriptors shorter than this lie in small pages, longer ones in huge ones");
+    v.time("small_walk", small_walk, "stall of a Put that reads from small pages, for the first of them");
+    v.size("small_reach", small_reach, "longest payload whose small pages the reading engine keeps");
+    v.time("small_miss", small_miss, "stall per small page of a longer one");
 
     v.time("tx_time", tx_time, "from a command's arrival to its first packet, without payload reads");
     v.time("command_gap", command_gap,

@@ -44,7 +44,7 @@ void BxiModel::depart(Flight& flight)
   const SimTime now = context_.timeline.now();
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
   const bool loop = flight.source == flight.target;
-  const SimTime stalled = parameters_.stall(flight.payload);
+  const SimTime stalled = flight.stalled;
   const SimTime injection = instant ? 0 : loop ? pci_time(parameters_, flight.payload) : fabric_.injection(passage);
 
   flight.sent_at = now;
