@@ -17,6 +17,7 @@ struct NodeParameters {
   sim::SimTime line_far = 200 * sim::nanosecond;
   double copy_bandwidth = 12e9;
   double socket_bandwidth = 80e9;
+  double uncached_bandwidth = 30e9;
   sim::SimTime system_copy = 400 * sim::nanosecond;
   sim::SimTime clock_read = 25 * sim::nanosecond;
   sim::SimTime unreachable = 3 * sim::second;
@@ -32,6 +33,8 @@ struct NodeParameters {
     v.time("line_far", line_far, "the same, to one of another socket");
     v.bandwidth("copy_bandwidth", copy_bandwidth, "bytes copied by a core that has its socket for itself");
     v.bandwidth("socket_bandwidth", socket_bandwidth, "bytes copied by all cores of a socket together");
+    v.bandwidth("uncached_bandwidth", uncached_bandwidth,
+                "what a NIC has written, read by a core for the first time: messages that a library copies on");
     v.time("system_copy", system_copy, "what a system call that copies (process_vm_readv) takes without its bytes");
     v.time("clock_read", clock_read, "a read of the clock, where bursts are not measured (--cpu none or fixed)");
     v.time("unreachable", unreachable, "until an address of the network at which there is nobody is EHOSTUNREACH");
