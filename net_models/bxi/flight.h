@@ -44,7 +44,7 @@ struct BxiFlight final : TransferState, sim::Event {
   std::uint32_t retries = 0;
 
   SimTime command_at = 0; // time from which the NIC can look at the command
-  SimTime stalled = 0;    // its stream, for addresses
+  SimTime stalled = 0;    // its stream, for addresses in small pages
   SimTime sent_at = 0;
   SimTime posted = 0; // the last payload byte was handed to the target's PCI
   BxiObservation::Times times;

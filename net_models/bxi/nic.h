@@ -42,7 +42,10 @@ struct BxiNic final : sim::Event {
   sim::Pipe write;                              // PCI, NIC to host
   sim::Pipe loop;
   SimTime dma_free = 0;
-  BxiEngine engine; // commands and events
+  std::uint64_t writing = 0; // bytes of the messages that are being written to the host
+  std::uint64_t reading = 0; // of the message that is being read
+  SimTime reading_until = 0; // until then
+  BxiEngine engine;          // commands and events
   std::array<SimTime, most_engines> engines{};
   BxiFlightList arrived; // waiting for a receive engine
   BxiCredit entries;     // of the end-to-end table

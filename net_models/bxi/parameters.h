@@ -111,21 +111,30 @@ struct BxiParameters {
     return header + payload + packets * packet_header;
   }
 
-  // For how long the stream of a payload waits for addresses. Pages beyond the reach of the NIC's translation cache
-  // evict each other and each costs a walk; large buffers are backed by huge pages after the first few hundred
-  // kilobytes, which miss no more. Memory that a descriptor names on its own may lie in small pages from its first
-  // byte: the first one is looked up, and more than the reading engine can keep evict each other.
-  [[nodiscard]] sim::SimTime stall(const Transfer& transfer) const
+  // For how long the stream of a payload waits for addresses, with so many bytes of others under way in the same NIC.
+  // Pages beyond the reach of its translation cache evict each other and each costs a walk; large buffers are backed by
+  // huge pages after their first stretch, which miss no more.
+  [[nodiscard]] sim::SimTime misses(std::uint64_t bytes, std::uint64_t beside) const
+  {
+    if (bytes + beside <= translation_reach)
+      return 0;
+    const std::uint64_t stretch = translation_reach + translation_span;
+    const std::uint64_t own = std::min(bytes, stretch);
+    const std::uint64_t all = own + std::min(beside, stretch);
+    return pages(std::min(own, all - translation_reach)) * page_miss;
+  }
+
+  // Memory that a descriptor names on its own may lie in small pages from its first byte: the first one is looked up,
+  // and more than the reading engine can keep evict each other.
+  [[nodiscard]] sim::SimTime small_misses(const Transfer& transfer) const
   {
     const std::uint64_t bytes = transfer.payload;
-    const auto pages = [this](std::uint64_t in) { return static_cast<sim::SimTime>(in / page); };
-    sim::SimTime waits = 0;
-    if (bytes > translation_reach)
-      waits = pages(std::min(bytes - translation_reach, translation_span)) * page_miss;
-    if (transfer.region > 0 && transfer.region < small_region && !stored_by_host(bytes))
-      waits += small_walk + (bytes > small_reach ? pages(bytes) * small_miss : 0);
-    return waits;
+    if (transfer.region == 0 || transfer.region >= small_region || stored_by_host(bytes))
+      return 0;
+    return small_walk + (bytes > small_reach ? pages(bytes) * small_miss : 0);
   }
+
+  [[nodiscard]] sim::SimTime pages(std::uint64_t bytes) const { return static_cast<sim::SimTime>(bytes / page); }
 
   [[nodiscard]] sim::SimTime issue_cost(const Transfer& transfer) const
   {
@@ -163,9 +172,10 @@ struct BxiParameters {
     v.size("pci_packet", pci_packet, "first and last piece of a DMA, not overlapped with the fabric");
     v.time("dma_gap", dma_gap, "least time between the starts of two DMA reads of a node");
     v.size("page", page, "page size of the NIC's address translation");
-    v.size("translation_reach", translation_reach, "longest payload whose translations stay in the NIC");
+    v.size("translation_reach", translation_reach,
+           "bytes whose translations stay in the NIC, of all long messages that it sends and receives at a time");
     v.size("translation_span", translation_span,
-           "what comes after the reach and misses; the rest is in huge pages again");
+           "by how much more of a buffer than the reach is in small pages; the rest is in huge ones");
     v.time("page_miss", page_miss, "stall of the stream per missing translation");
     v.size("small_region", small_region,
            "memory descriptors shorter than this lie in small pages, longer ones in huge ones");

@@ -91,6 +91,7 @@ void BxiModel::match(Flight& flight, SimTime& engine)
   }
   if (atomic)
     flight.posted += parameters_.atomic_time;
+  nic.writing += bytes;
   schedule(flight, Stage::write, flight.posted + parameters_.pci_latency);
 }
 
@@ -99,6 +100,7 @@ void BxiModel::deliver(Flight& flight)
   Transfer& transfer = *flight.transfer;
   TransferClient& client = *transfer.client;
   const SimTime posted = flight.posted;
+  nics_[flight.target].writing -= transfer.deposit;
   const bool flushed = parameters_.flushes(transfer);
   observation_.arrived(flight);
   if (!flight.source_told && !parameters_.e2e) {

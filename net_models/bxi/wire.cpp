@@ -44,13 +44,20 @@ void BxiModel::depart(Flight& flight)
   const SimTime now = context_.timeline.now();
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
   const bool loop = flight.source == flight.target;
-  const SimTime stalled = flight.stalled;
+  Nic& other = nics_[flight.target];
+  // Both NICs keep the translations of what they send and of what they receive.
+  const std::uint64_t beside = std::max(nic.writing, other.reading_until > now ? other.reading : 0);
+  const SimTime stalled = flight.stalled + parameters_.misses(flight.payload, beside);
   const SimTime injection = instant ? 0 : loop ? pci_time(parameters_, flight.payload) : fabric_.injection(passage);
 
   flight.sent_at = now;
   ++statistics_.messages;
   statistics_.wire_bytes += passage.bytes;
   queue.free = flight.times.left = now + injection + stalled;
+  if (flight.times.left >= nic.reading_until) { // else it slips in between the packets of a longer one
+    nic.reading = flight.payload;
+    nic.reading_until = flight.times.left;
+  }
   leave_queue(flight, flight.next);
 
   passage.tail = now;

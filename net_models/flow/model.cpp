@@ -51,6 +51,11 @@ SimTime FlowModel::pci_time(std::uint64_t bytes) const
   return sim::transfer_time(bytes, parameters_.pci_transfer);
 }
 
+SimTime FlowModel::stall(const Transfer& transfer) const
+{
+  return parameters_.misses(transfer.payload, 0) + parameters_.small_misses(transfer);
+}
+
 SimTime FlowModel::cause() const
 {
   return std::min(cause_, context_.timeline.now());
@@ -144,7 +149,7 @@ void FlowModel::inject(Flight& flight)
     waiting_.push_back(&flight);
   } else { // control packets take no bandwidth, and a node's own messages meet nobody
     flight.carried = true;
-    flight.tail = now + (loop ? parameters_.loopback + pci_time(transfer.payload) + parameters_.stall(transfer)
+    flight.tail = now + (loop ? parameters_.loopback + pci_time(transfer.payload) + stall(transfer)
                               : route.latency + wire_time(wire, route));
   }
   schedule(flight, Stage::header, header_at);
@@ -169,7 +174,7 @@ void FlowModel::begin_waiting()
     // addresses keeps its share.
     const double rate = context_.platform.route(transfer.source, transfer.target).bandwidth;
     const double bytes = static_cast<double>(parameters_.wire_bytes(transfer.payload)) / parameters_.coding +
-                         sim::to_seconds(parameters_.stall(transfer)) * rate;
+                         sim::to_seconds(stall(transfer)) * rate;
     comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes)))->start();
     running_.push_back(std::move(comm));
     running_flights_.push_back(flight);

@@ -68,6 +68,7 @@ private:
   [[nodiscard]] SimTime wire_time(std::uint64_t bytes, const platform::Route& route) const;
   [[nodiscard]] SimTime pci_time(std::uint64_t bytes) const;
   [[nodiscard]] bool reads_payload(const Transfer& transfer) const;
+  [[nodiscard]] SimTime stall(const Transfer& transfer) const;
   [[nodiscard]] SimTime cause() const;
   [[nodiscard]] SimTime simgrid_now() const;
 
