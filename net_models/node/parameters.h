@@ -24,6 +24,14 @@ struct NodeParameters {
   sim::SimTime daemon_hop = 500 * sim::microsecond;
   sim::SimTime pmi_request = 20 * sim::microsecond;
 
+  // A message that a NIC has written, read by a core: what follows its first cache line, whose miss nothing hides and
+  // which is the program's own (--cpu-first-touch).
+  [[nodiscard]] sim::SimTime read_uncached(std::uint64_t bytes) const
+  {
+    constexpr std::uint64_t cache_line = 64;
+    return bytes <= cache_line ? 0 : sim::transfer_time(bytes - cache_line, uncached_bandwidth);
+  }
+
   template <class Visitor> void visit(Visitor& v)
   {
     v.size("memory", memory, "of a node");
