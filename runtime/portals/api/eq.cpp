@@ -62,9 +62,10 @@ bool brought_data(const ptl_event_t& event)
 int finish(Process& process, int result, const ptl_event_t& event, ptl_handle_eq_t taken_from)
 {
   if (result == PTL_OK || result == PTL_EQ_DROPPED) {
-    const std::uint64_t unread = process.queue(taken_from)->unread();
+    const bool data = brought_data(event);
+    const std::uint64_t unread = data ? process.queue(taken_from)->unread() : 0; // the queue may be freed while we pay
     took(process, net::WriteKind::full_event);
-    if (brought_data(event))
+    if (data)
       process.fabric().host().received(process, unread);
   }
   return result;
