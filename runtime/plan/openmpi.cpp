@@ -139,9 +139,12 @@ constexpr std::pair<std::string_view, std::string_view> component_defaults[] = {
     // its data.
     {"btl_portals4_max_send_size", "32768"},
     // A rank that computes does not take messages; beyond 4096 events or 2 MiB of eager data (8 blocks of 256 KiB) they
-    // are dropped without a word.
+    // are dropped without a word. Few blocks: they stand in the NIC's list in front of the entries that long messages
+    // are fetched from, so that every fetch passes them (with 64 of them and 63 ns each, 4 us). Not one: a full block
+    // is out of the list until the rank has read it, and what comes meanwhile has to be sent again.
     {"btl_portals4_eq_recv_size", "32768"},
-    {"btl_portals4_recv_md_num", "64"},
+    {"btl_portals4_recv_md_num", "4"},
+    {"btl_portals4_recv_md_size", "3670016"}, // 14 MiB in all
     // Sends and Gets under way, each: beyond 1024, pml ob1 tries again whatever waits whenever it progresses. Both
     // together stay below btl_portals4_max_pending_ops (8192): a message that waits for room there takes others
     // meanwhile, on the same stack.

@@ -62,8 +62,8 @@ TEST_F(OpenMpi, DefaultsToOb1OverPortals)
       variables(),
       ElementsAre(Pair("OMPI_MCA_btl", "portals4,vader,self"), Pair("OMPI_MCA_btl_portals4_eq_recv_size", "32768"),
                   Pair("OMPI_MCA_btl_portals4_free_list_max_num", "4000"),
-                  Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"), Pair("OMPI_MCA_btl_portals4_recv_md_num", "64"),
-                  Pair("OMPI_MCA_coll_portals4_priority", "10"),
+                  Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"), Pair("OMPI_MCA_btl_portals4_recv_md_num", "4"),
+                  Pair("OMPI_MCA_btl_portals4_recv_md_size", "3670016"), Pair("OMPI_MCA_coll_portals4_priority", "10"),
                   Pair("OMPI_MCA_mca_base_component_path", "/umwelt/components:" + system_directory()),
                   Pair("OMPI_MCA_osc", "^ucx,portals4,rdma"), Pair("OMPI_MCA_pml", "ob1")));
 }
