@@ -149,9 +149,6 @@ constexpr std::pair<std::string_view, std::string_view> component_defaults[] = {
     // together stay below btl_portals4_max_pending_ops (8192): a message that waits for room there takes others
     // meanwhile, on the same stack.
     {"btl_portals4_free_list_max_num", "4000"},
-    // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered
-    // data from a buffer of random size. Below coll/tuned (30); --mca coll_portals4_priority 100 brings them back.
-    {"coll_portals4_priority", "10"},
 };
 
 } // namespace
@@ -232,6 +229,17 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   // leaves out pt2pt, the one that works over any pml; it is wanted here.)
   if (!matching && !choices.parameter("osc"))
     set("osc", "^ucx,portals4,rdma");
+  // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered
+  // data from a buffer of random size. Below coll/tuned (30) they would serve nobody and still look into a queue of
+  // their own whenever MPI progresses, so they are left out; --mca coll_portals4_priority 100 brings them back. Not
+  // without another user of Portals: over tcp MPI would read the clock between its rare looks at sockets and do nothing
+  // that tells that it waits (46 s of CPU time in place of 0.3 for mpi.p2p_sendrecv on 16 ranks of 4 nodes).
+  if (!choices.parameter("coll_portals4_priority")) {
+    if (choices.parameter("coll") || !(matching || !btl || selects(*btl, "portals4")))
+      set("coll_portals4_priority", "10");
+    else
+      set("coll", "^portals4");
+  }
   for (const auto& [name, value] : component_defaults)
     if (!choices.parameter(name))
       set(name, std::string(value));
