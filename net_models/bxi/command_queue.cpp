@@ -53,6 +53,7 @@ bool BxiModel::start(Transfer& transfer)
   flight.model = this;
   flight.transfer = &transfer;
   flight.payload = transfer.payload;
+  flight.stalled = parameters_.small_misses(transfer);
   flight.source = transfer.source;
   flight.target = transfer.target;
   flight.initiator_process = transfer.initiator_process;
@@ -82,7 +83,7 @@ bool BxiModel::start(Transfer& transfer)
                         (stored ? pci_time(parameters_, transfer.payload) : SimTime{0});
   } else {
     // A response goes out behind the events that were written before it.
-    flight.command_at = std::max(cause(), is_response(transfer.kind) ? nic.events_free : SimTime{0});
+    flight.command_at = std::max(cause(), is_response(transfer.kind) ? nic.engine.events_free() : SimTime{0});
   }
   if (!is_response(transfer.kind) && !transfer.unordered) {
     const std::uint32_t network = index % 2 != 0 ? 1U << 31 : 0;
@@ -112,8 +113,14 @@ void BxiModel::enqueue(Flight& flight)
 void BxiModel::prepare(Nic& nic, Queue& queue)
 {
   Flight& flight = *queue.list.first;
-  const SimTime looked_at = std::max(flight.command_at, queue.processed);
-  queue.processed = looked_at + parameters_.tx_gap;
+  SimTime looked_at = 0;
+  if (flight.from_host) {
+    const SimTime stored = parameters_.stored_by_host(flight.payload) ? pci_time(parameters_, flight.payload) : 0;
+    looked_at = nic.engine.take_in(context_.timeline.now(), flight.command_at, parameters_.command_gap + stored);
+  } else {
+    looked_at = std::max(flight.command_at, queue.processed);
+    queue.processed = looked_at + parameters_.tx_gap;
+  }
   const SimTime work = flight.kind == TransferKind::ack     ? parameters_.ack_time
                        : flight.kind == TransferKind::reply ? parameters_.reply_time
                                                             : parameters_.tx_time;

@@ -45,6 +45,7 @@ struct BxiFlight final : TransferState, sim::Event {
   std::uint32_t retries = 0;
 
   SimTime command_at = 0; // time from which the NIC can look at the command
+  SimTime stalled = 0;    // its stream, for addresses in small pages
   SimTime sent_at = 0;
   SimTime matched = 0;
   SimTime write_begin = 0; // the first PCI packet of the payload went to the host

@@ -36,7 +36,10 @@ BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
     parameters_.pci_read = 0;
     parameters_.dma_gap = 0;
     parameters_.page_miss = 0;
+    parameters_.small_walk = 0;
+    parameters_.small_miss = 0;
     parameters_.rx_page_gap = 0;
+    parameters_.flush_time = 0;
   }
   for (Nic& nic : nics_) {
     nic.model = this;
@@ -84,9 +87,9 @@ void BxiModel::write_to_host(NodeIndex node, WriteKind kind, HostWrite& write)
 {
   Nic& nic = nics_[node];
   const SimTime gap = kind == WriteKind::full_event ? parameters_.event_gap : parameters_.counter_gap;
-  nic.events_free = std::max(nic.events_free, cause()) + gap;
-  observation_.event(node, nic.events_free);
-  nic.writes.post(context_.timeline, nic.events_free + parameters_.pci_latency, write);
+  const SimTime written = nic.engine.write(cause(), gap, nic.commands_wait()) + flush_;
+  observation_.event(node, written);
+  nic.writes.post(context_.timeline, written + parameters_.pci_latency, write);
 }
 
 } // namespace umwelt::net

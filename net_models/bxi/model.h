@@ -116,7 +116,8 @@ private:
   std::unordered_map<std::uint64_t, Credit> node_credits_;
   std::unordered_map<std::uint64_t, Credit> process_credits_;
   SimTime cause_ =
-      sim::never; // during delivered(): when the last byte was posted; events and responses follow from there
+      sim::never;     // during delivered(): when the last byte was posted; events and responses follow from there
+  SimTime flush_ = 0; // likewise: how much later the host is told of what somebody else wrote
   Statistics statistics_;
 };
 

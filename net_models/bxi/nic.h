@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "net_models/bxi/engine.h"
 #include "net_models/bxi/flight.h"
 #include "net_models/bxi/parameters.h"
 #include "net_models/core/host_writes.h"
@@ -28,7 +29,7 @@ struct BxiQueue {
 
   BxiFlightList list;    // the first one is being prepared or injected
   SimTime free = 0;      // the previous message has been injected
-  SimTime processed = 0; // the NIC can look at the next command
+  SimTime processed = 0; // the NIC can look at the next message of its own
   std::uint64_t slots_used = 0;
 };
 
@@ -41,12 +42,22 @@ struct BxiNic final : sim::Event {
   sim::Pipe write;                              // PCI, NIC to host
   sim::Pipe loop;
   SimTime dma_free = 0;
-  SimTime events_free = 0; // event engine
+  std::uint64_t writing = 0; // bytes of the messages that are being written to the host
+  std::uint64_t reading = 0; // of the message that is being read
+  SimTime reading_until = 0; // until then
+  BxiEngine engine;          // commands and events
   std::array<SimTime, most_engines> engines{};
   BxiFlightList arrived; // waiting for a receive engine
   BxiCredit entries;     // of the end-to-end table
   HostWrites writes;
   bool refused = false; // somebody waits for a command slot
+
+  // Behind the one that is being prepared.
+  [[nodiscard]] bool commands_wait() const
+  {
+    return std::any_of(queues.begin(), queues.begin() + BxiQueue::responses,
+                       [](const BxiQueue& queue) { return !queue.list.empty() && queue.list.first->next != nullptr; });
+  }
 
   void fire() override;
 };

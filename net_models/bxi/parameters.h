@@ -22,10 +22,10 @@ namespace umwelt::net
 
 struct BxiParameters {
   // The host's own work.
-  sim::SimTime issue = 186 * sim::nanosecond;      // [fit]
-  double pio_store = 9e9;                          // [fit]
-  sim::SimTime take_event = 168 * sim::nanosecond; // [fit] the line was just written by the NIC: a miss in every cache
-  sim::SimTime take_counter = 168 * sim::nanosecond; // [guess] as an event: the same miss
+  sim::SimTime issue = 60 * sim::nanosecond;      // [guess] a command of a cache line, stored write-combining
+  double pio_store = 9e9;                         // [fit]
+  sim::SimTime take_event = 80 * sim::nanosecond; // [guess] the line was just written by the NIC: a miss in every cache
+  sim::SimTime take_counter = 80 * sim::nanosecond; // [guess] as an event: the same miss
 
   // Commands.
   std::uint64_t inline_max = 64; // [data], [S4BXI]
@@ -45,12 +45,17 @@ struct BxiParameters {
   std::uint64_t translation_reach = 1 << 20;        // [fit]
   std::uint64_t translation_span = 448 << 10;       // [fit]
   sim::SimTime page_miss = 207 * sim::nanosecond;   // [fit]
+  std::uint64_t small_region = 4 << 20;             // x86-64: less may be without a single huge page of 2 MiB
+  sim::SimTime small_walk = 100 * sim::nanosecond;  // [fit] ptlperf_ack from 417 B on
+  std::uint64_t small_reach = 128 << 10;            // [data] ptlperf_ack, ptlperf_match
+  sim::SimTime small_miss = 31 * sim::nanosecond;   // [fit] the same beyond
 
   // Sending.
-  sim::SimTime tx_time = 100 * sim::nanosecond;    // [guess] its sum with the other stages is fitted
-  sim::SimTime tx_gap = 50 * sim::nanosecond;      // [guess] hidden behind the host's own rate
-  sim::SimTime ack_time = 393 * sim::nanosecond;   // [fit]
-  sim::SimTime reply_time = 375 * sim::nanosecond; // [fit]
+  sim::SimTime command_gap = 186 * sim::nanosecond; // [fit]
+  sim::SimTime tx_time = 314 * sim::nanosecond;     // [fit]
+  sim::SimTime tx_gap = 50 * sim::nanosecond;       // [guess] hidden behind the rate of requests
+  sim::SimTime ack_time = 393 * sim::nanosecond;    // [fit]
+  sim::SimTime reply_time = 375 * sim::nanosecond;  // [fit]
 
   // On the wire.
   double coding = 0.934;                        // [fit] 64b/66b alone is 0.97
@@ -68,8 +73,9 @@ struct BxiParameters {
   sim::SimTime atomic_time = 200 * sim::nanosecond; // [guess]
 
   // Events and counters.
-  sim::SimTime event_gap = 168 * sim::nanosecond;  // [fit]
-  sim::SimTime counter_gap = 84 * sim::nanosecond; // [guess] half an event
+  sim::SimTime event_gap = 168 * sim::nanosecond;   // [fit]
+  sim::SimTime counter_gap = 160 * sim::nanosecond; // [guess] as an event, but for the bytes
+  sim::SimTime flush_time = 335 * sim::nanosecond;  // [fit] ptlperf_reply
 
   // End-to-end reliability and limits.
   bool e2e = true;
@@ -93,21 +99,42 @@ struct BxiParameters {
   // Inline or by programmed I/O: the host's stores cross PCI, the NIC need not read.
   [[nodiscard]] bool stored_by_host(std::uint64_t payload) const { return payload <= std::max(inline_max, pio_max); }
 
+  // What others write must be in memory before the program is told of it; what it asked for itself follows in order.
+  [[nodiscard]] bool flushes(const Transfer& transfer) const
+  {
+    return !is_response(transfer.kind) && transfer.deposit > 0;
+  }
+
   [[nodiscard]] std::uint64_t wire_bytes(std::uint64_t payload) const
   {
     const std::uint64_t packets = (payload + packet - 1) / packet;
     return header + payload + packets * packet_header;
   }
 
-  // Pages beyond the reach of the NIC's translation cache evict each other and each costs a walk; large buffers are
-  // backed by huge pages after the first few hundred kilobytes, which miss no more.
-  [[nodiscard]] sim::SimTime stall(std::uint64_t bytes) const
+  // For how long the stream of a payload waits for addresses, with so many bytes of others under way in the same NIC.
+  // Pages beyond the reach of its translation cache evict each other and each costs a walk; large buffers are backed by
+  // huge pages after their first stretch, which miss no more.
+  [[nodiscard]] sim::SimTime misses(std::uint64_t bytes, std::uint64_t beside) const
   {
-    if (bytes <= translation_reach)
+    if (bytes + beside <= translation_reach)
       return 0;
-    const std::uint64_t missing = std::min(bytes - translation_reach, translation_span);
-    return static_cast<sim::SimTime>(missing / page) * page_miss;
+    const std::uint64_t stretch = translation_reach + translation_span;
+    const std::uint64_t own = std::min(bytes, stretch);
+    const std::uint64_t all = own + std::min(beside, stretch);
+    return pages(std::min(own, all - translation_reach)) * page_miss;
   }
+
+  // Memory that a descriptor names on its own may lie in small pages from its first byte: the first one is looked up,
+  // and more than the reading engine can keep evict each other.
+  [[nodiscard]] sim::SimTime small_misses(const Transfer& transfer) const
+  {
+    const std::uint64_t bytes = transfer.payload;
+    if (transfer.region == 0 || transfer.region >= small_region || stored_by_host(bytes))
+      return 0;
+    return small_walk + (bytes > small_reach ? pages(bytes) * small_miss : 0);
+  }
+
+  [[nodiscard]] sim::SimTime pages(std::uint64_t bytes) const { return static_cast<sim::SimTime>(bytes / page); }
 
   [[nodiscard]] sim::SimTime issue_cost(const Transfer& transfer) const
   {
@@ -145,13 +172,21 @@ struct BxiParameters {
     v.size("pci_packet", pci_packet, "first and last piece of a DMA, not overlapped with the fabric");
     v.time("dma_gap", dma_gap, "least time between the starts of two DMA reads of a node");
     v.size("page", page, "page size of the NIC's address translation");
-    v.size("translation_reach", translation_reach, "longest payload whose translations stay in the NIC");
+    v.size("translation_reach", translation_reach,
+           "bytes whose translations stay in the NIC, of all long messages that it sends and receives at a time");
     v.size("translation_span", translation_span,
-           "what comes after the reach and misses; the rest is in huge pages again");
+           "by how much more of a buffer than the reach is in small pages; the rest is in huge ones");
     v.time("page_miss", page_miss, "stall of the stream per missing translation");
+    v.size("small_region", small_region,
+           "memory descriptors shorter than this lie in small pages, longer ones in huge ones");
+    v.time("small_walk", small_walk, "stall of a Put that reads from small pages, for the first of them");
+    v.size("small_reach", small_reach, "longest payload whose small pages the reading engine keeps");
+    v.time("small_miss", small_miss, "stall per small page of a longer one");
 
     v.time("tx_time", tx_time, "from a command's arrival to its first packet, without payload reads");
-    v.time("tx_gap", tx_gap, "least time between two commands of a virtual network");
+    v.time("command_gap", command_gap,
+           "a node's engine for commands and events, per command, beside the payload that comes with it over PCI");
+    v.time("tx_gap", tx_gap, "least time between two responses of a virtual network");
     v.time("ack_time", ack_time, "from the last payload byte written to the ack's departure");
     v.time("reply_time", reply_time, "from a matched get to the reply's departure, with the first 64 bytes read");
 
@@ -169,8 +204,9 @@ struct BxiParameters {
     v.time("search", search, "per list entry compared before the one that matches");
     v.time("atomic_time", atomic_time, "read, modify, write of an atomic operation");
 
-    v.time("event_gap", event_gap, "a node's event engine, per full event");
+    v.time("event_gap", event_gap, "a node's engine for commands and events, per full event");
     v.time("counter_gap", counter_gap, "the same, per counter update");
+    v.time("flush_time", flush_time, "by which event and count at a target follow its payload: a read-back of memory");
 
     v.flag("e2e", e2e, "resend what the target did not acknowledge");
     v.time("e2e_timeout", e2e_timeout, "before a lost message is sent again");

@@ -82,6 +82,7 @@ void BxiModel::match(Flight& flight, SimTime& engine)
     flight.write_begin = bytes <= parameters_.pci_packet ? nic.write.book_short(matched, share, packet)
                                                          : nic.write.book_long(matched, share);
   }
+  nic.writing += bytes;
   flight.stage = Stage::write;
   if (flight.passage.foreseen())
     write_payload(flight);
@@ -115,6 +116,8 @@ void BxiModel::deliver(Flight& flight)
   Transfer& transfer = *flight.transfer;
   TransferClient& client = *transfer.client;
   const SimTime posted = flight.posted;
+  nics_[flight.target].writing -= transfer.deposit;
+  const bool flushed = parameters_.flushes(transfer);
   observation_.arrived(flight);
   if (!flight.source_told && !parameters_.e2e) {
     flight.source_told = true;
@@ -128,8 +131,10 @@ void BxiModel::deliver(Flight& flight)
   else
     recycle(flight);
   cause_ = posted;
+  flush_ = flushed ? parameters_.flush_time : 0;
   client.delivered(transfer);
   cause_ = sim::never;
+  flush_ = 0;
 }
 
 void BxiModel::leave_flow(Flight& flight)

@@ -23,7 +23,6 @@ void BxiModel::inject(Flight& flight)
   passage.late = 0;
   passage.head = now;
   passage.tail = now;
-  passage.pause = parameters_.stall(flight.payload);
   if (flight.source == flight.target) {
     const SimTime share = sim::transfer_time(flight.payload, parameters_.pci_shared);
     const SimTime packet = sim::transfer_time(parameters_.packet, parameters_.pci_shared);
@@ -57,12 +56,20 @@ void BxiModel::depart(Flight& flight)
   const SimTime now = context_.timeline.now();
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
   const bool loop = flight.source == flight.target;
+  const Nic& other = nics_[flight.target];
+  // Both NICs keep the translations of what they send and of what they receive.
+  const std::uint64_t beside = std::max(nic.writing, other.reading_until > now ? other.reading : 0);
+  passage.pause = flight.stalled + parameters_.misses(flight.payload, beside);
   const SimTime injection = instant ? 0 : loop ? pci_time(parameters_, flight.payload) : fabric_.injection(passage);
 
   flight.sent_at = now;
   ++statistics_.messages;
   statistics_.wire_bytes += passage.bytes;
   queue.free = flight.times.left = now + injection + passage.pause;
+  if (flight.times.left >= nic.reading_until) { // else it slips in between the packets of a longer one
+    nic.reading = flight.payload;
+    nic.reading_until = flight.times.left;
+  }
   leave_queue(flight, flight.next);
 
   bool lost = false;

@@ -302,8 +302,8 @@ std::vector<std::string> usual_keys(std::string_view model)
 {
   if (model != "bxi")
     return {};
-  return {"issue",    "pio_store",  "take_event", "pci_read",    "dma_gap", "page_miss",
-          "ack_time", "reply_time", "coding",     "rx_page_gap", "search",  "event_gap"};
+  return {"command_gap", "pio_store",  "pci_read", "dma_gap",     "page_miss", "small_walk", "small_miss",
+          "ack_time",    "reply_time", "coding",   "rx_page_gap", "search",    "event_gap",  "flush_time"};
 }
 
 } // namespace umwelt::net

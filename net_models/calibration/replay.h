@@ -28,6 +28,7 @@ struct Benchmark {
   bool target_events = false;              // whoever is put to gets a PUT event, or a count, per message
   std::uint32_t searched = 0;              // list entries compared before the one that matches
   bool counting = false;                   // counters take the place of event queues
+  bool own_buffers = false;                // a memory descriptor is as long as a message
 };
 
 // put_waitack, put_nowait, put_waitsend, get_waitreply, get_nowait, ack, ct, match, reply.

@@ -72,7 +72,8 @@ public:
   TransferKind kind = TransferKind::put;
   NodeIndex source = 0;
   NodeIndex target = 0;
-  std::uint64_t payload = 0;           // bytes carried (0 for get and ack)
+  std::uint64_t payload = 0; // bytes carried (0 for get and ack)
+  std::uint64_t region = 0;  // bytes of the memory descriptor that the payload is part of; 0: it has none of its own
   std::uint32_t initiator_process = 0; // rank that began the operation (in-flight limits per process, traces)
   std::uint32_t target_process = 0;    // rank it addresses
   bool from_host = true;  // a command written by the host; false: made by the NIC (responses, triggered operations)

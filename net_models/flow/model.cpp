@@ -17,7 +17,7 @@ namespace umwelt::net
 
 FlowModel::FlowModel(const ModelContext& context, const FlowParameters& parameters)
     : context_(context), parameters_(parameters), writes_(context.platform.node_count()),
-      events_free_(context.platform.node_count()),
+      engines_(context.platform.node_count()),
       epoch_(simgrid::s4u::Engine::get_clock() - sim::to_seconds(context.timeline.now()))
 {
   const auto not_zero = [](const char* key, bool zero, const char* expected) {
@@ -51,6 +51,11 @@ SimTime FlowModel::pci_time(std::uint64_t bytes) const
   return sim::transfer_time(bytes, parameters_.pci_transfer);
 }
 
+SimTime FlowModel::stall(const Transfer& transfer) const
+{
+  return parameters_.misses(transfer.payload, 0) + parameters_.small_misses(transfer);
+}
+
 SimTime FlowModel::cause() const
 {
   return std::min(cause_, context_.timeline.now());
@@ -80,11 +85,14 @@ bool FlowModel::start(Transfer& transfer)
   transfer.state = &flight;
 
   SimTime ready = 0;
-  if (transfer.from_host)
-    ready = context_.timeline.now() + parameters_.pci_latency +
-            (parameters_.stored_by_host(transfer.payload) ? pci_time(transfer.payload) : SimTime{0});
-  else // a response goes out behind the events that were written before it
-    ready = std::max(cause(), is_response(transfer.kind) ? events_free_[transfer.source] : SimTime{0});
+  if (transfer.from_host) {
+    const SimTime now = context_.timeline.now();
+    const SimTime stored = parameters_.stored_by_host(transfer.payload) ? pci_time(transfer.payload) : 0;
+    ready = engines_[transfer.source].take_in(now, now + parameters_.pci_latency + stored,
+                                              parameters_.command_gap + stored);
+  } else { // a response goes out behind the events that were written before it
+    ready = std::max(cause(), is_response(transfer.kind) ? engines_[transfer.source].events_free() : SimTime{0});
+  }
   ready += transfer.kind == TransferKind::ack     ? parameters_.ack_time
            : transfer.kind == TransferKind::reply ? parameters_.reply_time
                                                   : parameters_.tx_time;
@@ -141,7 +149,7 @@ void FlowModel::inject(Flight& flight)
     waiting_.push_back(&flight);
   } else { // control packets take no bandwidth, and a node's own messages meet nobody
     flight.carried = true;
-    flight.tail = now + (loop ? parameters_.loopback + pci_time(transfer.payload) + parameters_.stall(transfer.payload)
+    flight.tail = now + (loop ? parameters_.loopback + pci_time(transfer.payload) + stall(transfer)
                               : route.latency + wire_time(wire, route));
   }
   schedule(flight, Stage::header, header_at);
@@ -166,7 +174,7 @@ void FlowModel::begin_waiting()
     // addresses keeps its share.
     const double rate = context_.platform.route(transfer.source, transfer.target).bandwidth;
     const double bytes = static_cast<double>(parameters_.wire_bytes(transfer.payload)) / parameters_.coding +
-                         sim::to_seconds(parameters_.stall(transfer.payload)) * rate;
+                         sim::to_seconds(stall(transfer)) * rate;
     comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes)))->start();
     running_.push_back(std::move(comm));
     running_flights_.push_back(flight);
@@ -256,6 +264,7 @@ void FlowModel::deliver(Flight& flight)
     client.source_read(transfer);
   }
   cause_ = flight.posted;
+  flush_ = parameters_.flushes(transfer) ? parameters_.flush_time : 0;
   if (flight.source_told) {
     flights_.release(flight);
   } else { // the buffer is kept until the end-to-end acknowledgement is back
@@ -266,6 +275,7 @@ void FlowModel::deliver(Flight& flight)
   }
   client.delivered(transfer);
   cause_ = sim::never;
+  flush_ = 0;
 }
 
 void FlowModel::tell(const Flight& flight, SimTime end, StageOutcome outcome) const
@@ -290,8 +300,8 @@ void FlowModel::tell(const Flight& flight, SimTime end, StageOutcome outcome) co
 void FlowModel::write_to_host(NodeIndex node, WriteKind kind, HostWrite& write)
 {
   const SimTime gap = kind == WriteKind::full_event ? parameters_.event_gap : parameters_.counter_gap;
-  events_free_[node] = std::max(events_free_[node], cause()) + gap;
-  writes_[node].post(context_.timeline, events_free_[node] + parameters_.pci_latency, write);
+  const SimTime written = engines_[node].write(cause(), gap, false) + flush_;
+  writes_[node].post(context_.timeline, written + parameters_.pci_latency, write);
 }
 
 } // namespace umwelt::net

@@ -10,6 +10,7 @@
 
 #include <simgrid/s4u/Comm.hpp>
 
+#include "net_models/bxi/engine.h"
 #include "net_models/core/host_writes.h"
 #include "net_models/core/model.h"
 #include "net_models/core/observer.h"
@@ -67,17 +68,19 @@ private:
   [[nodiscard]] SimTime wire_time(std::uint64_t bytes, const platform::Route& route) const;
   [[nodiscard]] SimTime pci_time(std::uint64_t bytes) const;
   [[nodiscard]] bool reads_payload(const Transfer& transfer) const;
+  [[nodiscard]] SimTime stall(const Transfer& transfer) const;
   [[nodiscard]] SimTime cause() const;
   [[nodiscard]] SimTime simgrid_now() const;
 
   ModelContext context_;
   FlowParameters parameters_;
   sim::Pool<Flight> flights_;
-  std::vector<HostWrites> writes_;   // per node
-  std::vector<SimTime> events_free_; // its event engine, likewise
+  std::vector<HostWrites> writes_; // per node
+  std::vector<BxiEngine> engines_; // its commands and events, likewise
   SimTime cause_ =
-      sim::never; // during delivered(): when the last byte was posted; events and responses follow from there
-  double epoch_;  // SimGrid's clock (seconds) at time 0 of the timeline
+      sim::never;     // during delivered(): when the last byte was posted; events and responses follow from there
+  SimTime flush_ = 0; // likewise: how much later the host is told of what somebody else wrote
+  double epoch_;      // SimGrid's clock (seconds) at time 0 of the timeline
   std::unordered_map<std::uint64_t, SimTime> ordered_; // last header time per pair of processes
   std::vector<Flight*> waiting_;                       // to begin at the present time
   std::vector<simgrid::s4u::CommPtr> running_;         // in SimGrid, and

@@ -17,11 +17,20 @@ struct NodeParameters {
   sim::SimTime line_far = 200 * sim::nanosecond;
   double copy_bandwidth = 12e9;
   double socket_bandwidth = 80e9;
+  double uncached_bandwidth = 30e9;
   sim::SimTime system_copy = 400 * sim::nanosecond;
   sim::SimTime clock_read = 25 * sim::nanosecond;
   sim::SimTime unreachable = 3 * sim::second;
   sim::SimTime daemon_hop = 500 * sim::microsecond;
   sim::SimTime pmi_request = 20 * sim::microsecond;
+
+  // A message that a NIC has written, read by a core: what follows its first cache line, whose miss nothing hides and
+  // which is the program's own (--cpu-first-touch).
+  [[nodiscard]] sim::SimTime read_uncached(std::uint64_t bytes) const
+  {
+    constexpr std::uint64_t cache_line = 64;
+    return bytes <= cache_line ? 0 : sim::transfer_time(bytes - cache_line, uncached_bandwidth);
+  }
 
   template <class Visitor> void visit(Visitor& v)
   {
@@ -32,6 +41,8 @@ struct NodeParameters {
     v.time("line_far", line_far, "the same, to one of another socket");
     v.bandwidth("copy_bandwidth", copy_bandwidth, "bytes copied by a core that has its socket for itself");
     v.bandwidth("socket_bandwidth", socket_bandwidth, "bytes copied by all cores of a socket together");
+    v.bandwidth("uncached_bandwidth", uncached_bandwidth,
+                "what a NIC has written, read by a core for the first time: messages that a library copies on");
     v.time("system_copy", system_copy, "what a system call that copies (process_vm_readv) takes without its bytes");
     v.time("clock_read", clock_read, "a read of the clock, where bursts are not measured (--cpu none or fixed)");
     v.time("unreachable", unreachable, "until an address of the network at which there is nobody is EHOSTUNREACH");

@@ -76,12 +76,12 @@ void PortalsHost::took_event(portals::Process& process, bool more)
   rank_of(process).running().more_events = more;
 }
 
-void PortalsHost::received(portals::Process& process)
+void PortalsHost::received(portals::Process& process, std::uint64_t unread)
 {
-  const sim::SimTime miss = job_.cpu().first_touch();
-  if (miss == 0)
+  const sim::SimTime misses = job_.cpu().first_touch() + job_.node_parameters().read_uncached(unread);
+  if (misses == 0)
     return;
-  rank_of(process).spend(observe::RankState::compute, miss, true);
+  rank_of(process).spend(observe::RankState::compute, misses, true);
 }
 
 void PortalsHost::spend(portals::Process& process, sim::SimTime host_time)

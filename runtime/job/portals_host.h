@@ -26,7 +26,7 @@ public:
   void idle_call(portals::Process& process) override;
   void productive_poll(portals::Process& process) override;
   void took_event(portals::Process& process, bool more) override;
-  void received(portals::Process& process) override;
+  void received(portals::Process& process, std::uint64_t unread) override;
   void spend(portals::Process& process, sim::SimTime host_time) override;
   [[nodiscard]] sim::SimTime now(const portals::Process& process) const override;
 

@@ -139,16 +139,16 @@ constexpr std::pair<std::string_view, std::string_view> component_defaults[] = {
     // its data.
     {"btl_portals4_max_send_size", "32768"},
     // A rank that computes does not take messages; beyond 4096 events or 2 MiB of eager data (8 blocks of 256 KiB) they
-    // are dropped without a word.
+    // are dropped without a word. Few blocks: they stand in the NIC's list in front of the entries that long messages
+    // are fetched from, so that every fetch passes them (with 64 of them and 63 ns each, 4 us). Not one: a full block
+    // is out of the list until the rank has read it, and what comes meanwhile has to be sent again.
     {"btl_portals4_eq_recv_size", "32768"},
-    {"btl_portals4_recv_md_num", "64"},
+    {"btl_portals4_recv_md_num", "4"},
+    {"btl_portals4_recv_md_size", "3670016"}, // 14 MiB in all
     // Sends and Gets under way, each: beyond 1024, pml ob1 tries again whatever waits whenever it progresses. Both
     // together stay below btl_portals4_max_pending_ops (8192): a message that waits for room there takes others
     // meanwhile, on the same stack.
     {"btl_portals4_free_list_max_num", "4000"},
-    // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered
-    // data from a buffer of random size. Below coll/tuned (30); --mca coll_portals4_priority 100 brings them back.
-    {"coll_portals4_priority", "10"},
 };
 
 } // namespace
@@ -229,6 +229,17 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   // leaves out pt2pt, the one that works over any pml; it is wanted here.)
   if (!matching && !choices.parameter("osc"))
     set("osc", "^ucx,portals4,rdma");
+  // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered
+  // data from a buffer of random size. Below coll/tuned (30) they would serve nobody and still look into a queue of
+  // their own whenever MPI progresses, so they are left out; --mca coll_portals4_priority 100 brings them back. Not
+  // without another user of Portals: over tcp MPI would read the clock between its rare looks at sockets and do nothing
+  // that tells that it waits (46 s of CPU time in place of 0.3 for mpi.p2p_sendrecv on 16 ranks of 4 nodes).
+  if (!choices.parameter("coll_portals4_priority")) {
+    if (choices.parameter("coll") || !(matching || !btl || selects(*btl, "portals4")))
+      set("coll_portals4_priority", "10");
+    else
+      set("coll", "^portals4");
+  }
   for (const auto& [name, value] : component_defaults)
     if (!choices.parameter(name))
       set(name, std::string(value));

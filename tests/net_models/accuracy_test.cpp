@@ -44,7 +44,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Measurement{"get_waitreply", 84, 2.5539}, Measurement{"get_waitreply", 958221, 89.4470},
                     Measurement{"get_nowait", 8, 0.3555}, Measurement{"get_nowait", 429, 0.3926},
                     Measurement{"get_nowait", 40510, 3.6943}, Measurement{"ack", 64, 2.2182},
-                    Measurement{"ack", 12617, 4.0278}, Measurement{"match", 64, 0.9923}));
+                    Measurement{"ack", 12617, 4.0278}, Measurement{"ack", 985347, 99.7329},
+                    Measurement{"match", 64, 0.9923}, Measurement{"match", 241864, 24.6889},
+                    Measurement{"reply", 9, 3.3225}, Measurement{"reply", 416, 3.6376},
+                    Measurement{"reply", 522, 4.7158}));
 
 } // namespace
 } // namespace umwelt::net

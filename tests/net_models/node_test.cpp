@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "net_models/node/memory.h"
+#include "net_models/node/parameters.h"
 #include "runtime/base/parameters.h"
 
 namespace umwelt::net
@@ -51,6 +52,15 @@ std::string error_of(std::string_view list)
     return error.what();
   }
   return "";
+}
+
+TEST(Node, WhatTheNicWroteIsReadFromMemoryBehindItsFirstLine)
+{
+  NodeParameters node;
+  node.uncached_bandwidth = 10e9;
+  EXPECT_EQ(node.read_uncached(0), 0);
+  EXPECT_EQ(node.read_uncached(64), 0);
+  EXPECT_EQ(node.read_uncached(64 + 10'000), microsecond);
 }
 
 TEST(Copies, OneAloneGoesAtTheSpeedOfACore)

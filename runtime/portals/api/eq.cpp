@@ -59,12 +59,14 @@ bool brought_data(const ptl_event_t& event)
   }
 }
 
-int finish(Process& process, int result, const ptl_event_t& event)
+int finish(Process& process, int result, const ptl_event_t& event, ptl_handle_eq_t taken_from)
 {
   if (result == PTL_OK || result == PTL_EQ_DROPPED) {
+    const bool data = brought_data(event);
+    const std::uint64_t unread = data ? process.queue(taken_from)->unread() : 0; // the queue may be freed while we pay
     took(process, net::WriteKind::full_event);
-    if (brought_data(event))
-      process.fabric().host().received(process);
+    if (data)
+      process.fabric().host().received(process, unread);
   }
   return result;
 }
@@ -87,7 +89,7 @@ int poll(Process& process, ptl_handle_eq_t handle, ptl_event_t& event)
   }
   const int result = queue->take(event);
   host.took_event(process, queue->available());
-  return finish(process, result, event);
+  return finish(process, result, event, handle);
 }
 
 int wait(Process& process, const ptl_handle_eq_t* handles, unsigned size, sim::SimTime deadline, ptl_event_t& event,
@@ -103,7 +105,7 @@ int wait(Process& process, const ptl_handle_eq_t* handles, unsigned size, sim::S
     break;
   }
   // A queue that was there at the start and is not now was freed under the waiting thread.
-  return result == PTL_ARG_INVALID ? PTL_ABORTED : finish(process, result, event);
+  return result == PTL_ARG_INVALID ? PTL_ABORTED : finish(process, result, event, handles[which]);
 }
 
 } // namespace
@@ -174,7 +176,7 @@ int PtlEQPoll(Process& process, const ptl_handle_eq_t* eq_handles, unsigned size
     return wait(process, eq_handles, size, deadline_of(process, timeout), *event, *which);
   int result = PTL_OK;
   const bool found = look_twice(process, [&] { return look(process, eq_handles, size, *event, *which, result); });
-  return found ? finish(process, result, *event) : PTL_EQ_EMPTY;
+  return found ? finish(process, result, *event, eq_handles[*which]) : PTL_EQ_EMPTY;
 }
 
 } // namespace umwelt::portals::api

@@ -36,8 +36,8 @@ public:
   // It was an event; `more`: the same queue has another.
   virtual void took_event(Process& process, bool more) { (void)process, (void)more; }
   // The calling thread has learned of bytes the NIC wrote into its memory. What it does with them is its own computing,
-  // but on the simulated machine they are in no cache of its core.
-  virtual void received(Process& process) { (void)process; }
+  // but on the simulated machine they are in no cache of its core; `unread` of them it has to read at once.
+  virtual void received(Process& process, std::uint64_t unread) { (void)process, (void)unread; }
   // The calling thread spends CPU time (writing a command to the NIC, taking an event). It may go on before that has
   // passed: now().
   virtual void spend(Process& process, sim::SimTime host_time) = 0;

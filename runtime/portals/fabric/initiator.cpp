@@ -124,6 +124,7 @@ Message& Initiator::prepare(Ni& ni, const Move& move, bool from_host)
   request.target = process.node();
   static_cast<void>(fabric_.node_of(message.target_nid, request.target));
   request.payload = move.sends() ? move.length : 0;
+  request.region = move.sends() ? message.put_md->region.length() : 0;
   if (move.operation == Operation::swap && atomics::uses_operand(move.atomic_operation))
     request.payload += atomics::item_size(move.atomic_type);
   request.initiator_process = process.rank();

@@ -40,7 +40,7 @@ void announce_claim(Ni& ni, PortalTableEntry& pt, UnexpectedHeader& header)
     ptl_event_t event = header.event;
     event.type = header.type;
     event.user_ptr = by.user_ptr;
-    ni.post(pt.eq, event);
+    ni.post(pt.eq, event, header.type == PTL_EVENT_GET_OVERFLOW ? 0 : event.mlength);
   }
   if (by.options & PTL_ME_EVENT_CT_OVERFLOW)
     ni.count(by.ct, header.event.ni_fail_type, counted(by.options, header.event));

@@ -42,12 +42,12 @@ ptl_process_t Ni::id() const
   return id;
 }
 
-void Ni::post(ptl_handle_eq_t queue, const ptl_event_t& event)
+void Ni::post(ptl_handle_eq_t queue, const ptl_event_t& event, std::uint64_t unread)
 {
   EventQueue* target = queues.find(queue);
   if (!target)
     return;
-  target->post(event);
+  target->post(event, unread);
   fabric_.write_event(*this, queue);
 }
 

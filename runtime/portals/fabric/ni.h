@@ -70,7 +70,7 @@ public:
 
   // What the NIC does: both take effect now and become visible to the program later. Handles of objects that are gone,
   // or NONE, are ignored: PtlEQFree and PtlCTFree succeed with traffic in flight.
-  void post(ptl_handle_eq_t queue, const ptl_event_t& event);
+  void post(ptl_handle_eq_t queue, const ptl_event_t& event, std::uint64_t unread = 0);
   // A success of `amount` (1, or bytes), or one failure (Portals 4.3, 3.14: failures count events).
   void count(ptl_handle_ct_t counter, ptl_ni_fail_t fail, ptl_size_t amount);
   // The change to `counter` is written to host memory, and what waits for its new value fires.

@@ -402,7 +402,10 @@ void Target::complete(Message& message, Ni& ni)
     ptl_event_t event = describe(message);
     event.type = event_type(message.move.operation);
     event.user_ptr = entry.user_ptr;
-    ni.post(pt.eq, event);
+    // Where the message came to lie was the NIC's choice: its program copies it to where it belongs. It hears of what
+    // is on the overflow list once more, and copies it then.
+    const bool copied = entry.manage_local() && entry.list == PTL_PRIORITY_LIST && message.move.sends();
+    ni.post(pt.eq, event, copied ? message.mlength : 0);
   }
   if (entry.options & PTL_ME_EVENT_CT_COMM)
     ni.count(entry.ct, message.ni_fail, (entry.options & PTL_ME_EVENT_CT_BYTES) ? message.mlength : 1);

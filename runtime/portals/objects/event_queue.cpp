@@ -6,13 +6,13 @@ namespace umwelt::portals
 
 void EventQueue::grow()
 {
-  std::vector<ptl_event_t> larger(ring_.empty() ? 64 : 2 * ring_.size());
+  std::vector<Posted> larger(ring_.empty() ? 64 : 2 * ring_.size());
   for (std::uint64_t i = head_; i != tail_; ++i)
     larger[i & (larger.size() - 1)] = ring_[i & (ring_.size() - 1)];
   ring_.swap(larger);
 }
 
-void EventQueue::post(const ptl_event_t& event)
+void EventQueue::post(const ptl_event_t& event, std::uint64_t unread)
 {
   if (tail_ - head_ >= count_ + flow_tables) {
     ++head_;
@@ -20,13 +20,15 @@ void EventQueue::post(const ptl_event_t& event)
   }
   if (tail_ - head_ == ring_.size())
     grow();
-  ring_[tail_ & (ring_.size() - 1)] = event;
+  ring_[tail_ & (ring_.size() - 1)] = {event, unread};
   ++tail_;
 }
 
 int EventQueue::take(ptl_event_t& event)
 {
-  event = ring_[head_ & (ring_.size() - 1)];
+  const Posted& posted = ring_[head_ & (ring_.size() - 1)];
+  event = posted.event;
+  unread_ = posted.unread;
   ++head_;
   const bool dropped = dropped_;
   dropped_ = false;

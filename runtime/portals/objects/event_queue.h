@@ -25,22 +25,30 @@ public:
   std::uint64_t reserved = 0;
   [[nodiscard]] bool has_room(std::uint64_t events) const { return tail_ - head_ + reserved + events <= count_; }
 
-  void post(const ptl_event_t& event);
+  // unread: bytes that the NIC has written where the program only finds them to copy them elsewhere.
+  void post(const ptl_event_t& event, std::uint64_t unread = 0);
   // The oldest event not yet visible is now. Events become visible in the order of post().
   void show() { ++visible_; }
 
   [[nodiscard]] bool available() const { return visible_ > head_; }
   // Only if available(). PTL_OK, or PTL_EQ_DROPPED if events before this one were lost.
   int take(ptl_event_t& event);
+  // Of the event that was taken last.
+  [[nodiscard]] std::uint64_t unread() const { return unread_; }
 
 private:
   void grow();
 
   ptl_size_t count_ = 0;
-  std::vector<ptl_event_t> ring_; // a power of two, grown on demand: programs ask for far more than they use
+  struct Posted {
+    ptl_event_t event;
+    std::uint64_t unread;
+  };
+  std::vector<Posted> ring_; // a power of two, grown on demand: programs ask for far more than they use
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
   std::uint64_t visible_ = 0;
+  std::uint64_t unread_ = 0;
   bool dropped_ = false;
 };
 

@@ -67,6 +67,26 @@ static void append_entries(struct endpoint* endpoint, size_t size, size_t entrie
         PtlMEAppend(endpoint->ni, endpoint->control, &entry, PTL_PRIORITY_LIST, NULL, &endpoint->control_entry));
 }
 
+static void bind_buffer(struct endpoint* endpoint, size_t size)
+{
+  ptl_md_t md = {
+      .start = endpoint->buffer, .length = size, .eq_handle = endpoint->completions, .ct_handle = PTL_CT_NONE};
+  if (!endpoint->roles.send_events)
+    md.options |= PTL_MD_EVENT_SEND_DISABLE;
+  if (endpoint->roles.counting) {
+    md.options |= PTL_MD_EVENT_CT_ACK;
+    md.ct_handle = endpoint->counter;
+    md.eq_handle = PTL_EQ_NONE;
+  }
+  check("PtlMDBind", PtlMDBind(endpoint->ni, &md, &endpoint->md));
+}
+
+void rebind_buffer(struct endpoint* endpoint, size_t size)
+{
+  check("PtlMDRelease", PtlMDRelease(endpoint->md));
+  bind_buffer(endpoint, size);
+}
+
 void open_endpoint(struct endpoint* endpoint, const struct roles* roles, size_t size, size_t queue, size_t entries)
 {
   const struct job job = bootstrap();
@@ -91,16 +111,7 @@ void open_endpoint(struct endpoint* endpoint, const struct roles* roles, size_t 
   check("PtlCTAlloc", PtlCTAlloc(endpoint->ni, &endpoint->counter));
   check("PtlPTAlloc", PtlPTAlloc(endpoint->ni, 0, endpoint->arrivals, 0, &endpoint->data));
   check("PtlPTAlloc", PtlPTAlloc(endpoint->ni, 0, endpoint->arrivals, 1, &endpoint->control));
-  ptl_md_t md = {
-      .start = endpoint->buffer, .length = size, .eq_handle = endpoint->completions, .ct_handle = PTL_CT_NONE};
-  if (!roles->send_events)
-    md.options |= PTL_MD_EVENT_SEND_DISABLE;
-  if (roles->counting) {
-    md.options |= PTL_MD_EVENT_CT_ACK;
-    md.ct_handle = endpoint->counter;
-    md.eq_handle = PTL_EQ_NONE;
-  }
-  check("PtlMDBind", PtlMDBind(endpoint->ni, &md, &endpoint->md));
+  bind_buffer(endpoint, size);
   const ptl_md_t control = {.eq_handle = PTL_EQ_NONE, .ct_handle = PTL_CT_NONE};
   check("PtlMDBind", PtlMDBind(endpoint->ni, &control, &endpoint->control_md));
   append_entries(endpoint, size, entries);

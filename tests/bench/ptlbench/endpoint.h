@@ -40,6 +40,9 @@ struct endpoint {
 void open_endpoint(struct endpoint* endpoint, const struct roles* roles, size_t size, size_t queue, size_t entries);
 void close_endpoint(struct endpoint* endpoint);
 
+/* The memory descriptor is that of the buffer's first `size` bytes from now on; nothing may be under way. */
+void rebind_buffer(struct endpoint* endpoint, size_t size);
+
 /* Ends the program, with the call and the name of its result, unless that is PTL_OK. */
 void check(const char* call, int result);
 

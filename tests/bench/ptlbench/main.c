@@ -66,11 +66,16 @@ int main(int argc, char** argv)
   const struct mode* mode = options.mode;
   const size_t window = mode->waits ? 1 : mode->timed ? options.in_flight : options.count;
   const size_t queue = 4 * window + 64; /* SEND and ACK of all that may be under way, or twice their PUT events */
+  /* PtlPerf has a buffer per size; the other programs had a large one for all sizes. */
+  const size_t large = 4 << 20;
+  const size_t length = mode->timed || options.largest > large ? options.largest : large;
   struct endpoint endpoint;
-  open_endpoint(&endpoint, &mode->roles, options.largest, queue, !mode->waits && mode->timed ? options.entries : 1);
+  open_endpoint(&endpoint, &mode->roles, length, queue, !mode->waits && mode->timed ? options.entries : 1);
   if (endpoint.rank == 0)
     print_header(mode);
-  for (size_t i = 0; i < options.size_count; ++i)
+  for (size_t i = 0; i < options.size_count; ++i) {
+    if (mode->timed)
+      rebind_buffer(&endpoint, options.sizes[i]);
     for (size_t repetition = 0; repetition < options.repetitions; ++repetition) {
       const size_t size = options.sizes[i];
       const struct load load = {.size = size,
@@ -81,6 +86,7 @@ int main(int argc, char** argv)
       if (endpoint.rank == 0)
         print_line(mode, size, &measured);
     }
+  }
   close_endpoint(&endpoint);
   free(options.sizes);
   return 0;

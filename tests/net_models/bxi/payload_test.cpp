@@ -161,6 +161,59 @@ TEST(Bxi, NothingToDepositSkipsPci)
   EXPECT_EQ(put.done, put.header);
 }
 
+// How long a Put takes while one of that size comes the other way.
+SimTime time_beside(std::uint64_t payload, std::uint64_t beside)
+{
+  Bench bench("bxi", "translation_reach=1MiB,translation_span=512KiB,page=4KiB,page_miss=100ns");
+  if (beside > 0)
+    bench.put(beside, 1, 0);
+  const Observed& put = bench.put(payload, 0, 1);
+  bench.run();
+  return put.done - put.started;
+}
+
+TEST(Bxi, TranslationsAreOfWhatGoesBothWays)
+{
+  const auto missed = [](std::uint64_t payload, std::uint64_t beside) {
+    return time_beside(payload, beside) - time_beside(payload, 0);
+  };
+  EXPECT_LT(missed(mebibyte / 2, mebibyte / 2), 100 * nanosecond); // all are kept
+  EXPECT_NEAR(static_cast<double>(missed(mebibyte / 2, 3 * mebibyte / 4)), 64 * 100e3, 100e3);
+  EXPECT_NEAR(static_cast<double>(missed(mebibyte, mebibyte)), 256 * 100e3, 100e3);
+  // Of each buffer the first 1.5 MiB are in small pages; alone the 128 beyond the reach miss.
+  EXPECT_NEAR(static_cast<double>(missed(8 * mebibyte, 8 * mebibyte)), (384 - 128) * 100e3, 100e3);
+}
+
+SimTime put_time_from(std::uint64_t region, std::uint64_t payload)
+{
+  Bench bench("bxi", "small_region=4MiB,small_walk=1us,small_reach=128KiB,small_miss=10ns,page=4KiB");
+  Observed& put = bench.transfer(TransferKind::put, payload);
+  put.region = region;
+  bench.start(put);
+  bench.run();
+  return put.done;
+}
+
+// By how much longer a Put takes from a memory descriptor of that length than from one of unknown memory.
+SimTime small_pages_cost(std::uint64_t payload, std::uint64_t region)
+{
+  return put_time_from(region, payload) - put_time_from(0, payload);
+}
+
+TEST(Bxi, TheFirstSmallPageIsLookedUpAndMoreThanTheReachEachTime)
+{
+  EXPECT_EQ(small_pages_cost(416, 416), 0) << "stored by the host";
+  EXPECT_EQ(small_pages_cost(417, 417), microsecond);
+  EXPECT_EQ(small_pages_cost(128 << 10, 128 << 10), microsecond);
+  EXPECT_EQ(small_pages_cost(256 << 10, 256 << 10), microsecond + 64 * 10 * nanosecond);
+}
+
+TEST(Bxi, LongMemoryIsInHugePages)
+{
+  EXPECT_GT(small_pages_cost(256 << 10, (4 << 20) - 1), 0);
+  EXPECT_EQ(small_pages_cost(256 << 10, 4 << 20), 0);
+}
+
 TEST(Bxi, LargePayloadsStallOnMissingTranslations)
 {
   Bench bench("bxi", "translation_reach=1MiB,translation_span=40KiB,page=4KiB,page_miss=1us");

@@ -62,8 +62,8 @@ TEST_F(OpenMpi, DefaultsToOb1OverPortals)
       variables(),
       ElementsAre(Pair("OMPI_MCA_btl", "portals4,vader,self"), Pair("OMPI_MCA_btl_portals4_eq_recv_size", "32768"),
                   Pair("OMPI_MCA_btl_portals4_free_list_max_num", "4000"),
-                  Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"), Pair("OMPI_MCA_btl_portals4_recv_md_num", "64"),
-                  Pair("OMPI_MCA_coll_portals4_priority", "10"),
+                  Pair("OMPI_MCA_btl_portals4_max_send_size", "32768"), Pair("OMPI_MCA_btl_portals4_recv_md_num", "4"),
+                  Pair("OMPI_MCA_btl_portals4_recv_md_size", "3670016"), Pair("OMPI_MCA_coll", "^portals4"),
                   Pair("OMPI_MCA_mca_base_component_path", "/umwelt/components:" + system_directory()),
                   Pair("OMPI_MCA_osc", "^ucx,portals4,rdma"), Pair("OMPI_MCA_pml", "ob1")));
 }
@@ -101,6 +101,27 @@ TEST_F(OpenMpi, AnExcludedCmIsNotChosen)
 {
   request.mca = {{"pml", "^cm"}};
   EXPECT_FALSE(variables().contains("OMPI_MCA_mtl"));
+}
+
+TEST_F(OpenMpi, CollectivesOnTheNicAreLeftOutUnlessAskedFor)
+{
+  request.mca = {{"coll_portals4_priority", "100"}};
+  EXPECT_FALSE(variables().contains("OMPI_MCA_coll"));
+  EXPECT_EQ(variables().at("OMPI_MCA_coll_portals4_priority"), "100");
+}
+
+TEST_F(OpenMpi, CollectivesOnTheNicComeLastWhereTheUserChoosesComponents)
+{
+  request.mca = {{"coll", "^sm"}};
+  EXPECT_EQ(variables().at("OMPI_MCA_coll"), "^sm");
+  EXPECT_EQ(variables().at("OMPI_MCA_coll_portals4_priority"), "10");
+}
+
+TEST_F(OpenMpi, CollectivesOnTheNicComeLastWhereNothingElseLooksAtPortals)
+{
+  request.mca = {{"pml", "ob1"}, {"btl", "tcp,self"}};
+  EXPECT_FALSE(variables().contains("OMPI_MCA_coll"));
+  EXPECT_EQ(variables().at("OMPI_MCA_coll_portals4_priority"), "10");
 }
 
 TEST_F(OpenMpi, OtherParametersPassThrough)

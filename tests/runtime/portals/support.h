@@ -41,6 +41,7 @@ public:
   std::size_t writes_untold = 0;
   std::size_t productive_polls = 0;
   std::size_t receptions = 0;
+  std::uint64_t unread = 0;
   sim::SimTime spent = 0;
   bool runs_ahead = false; // the calling thread goes on before what it spends has passed
   sim::SimTime ahead_until = 0;
@@ -55,7 +56,11 @@ public:
   void idle_call(Process&) override { ++idle_calls; }
   void written(Process&, bool told) override { ++(told ? writes_told : writes_untold); }
   void productive_poll(Process&) override { ++productive_polls; }
-  void received(Process&) override { ++receptions; }
+  void received(Process&, std::uint64_t bytes) override
+  {
+    ++receptions;
+    unread += bytes;
+  }
   void spend(Process& process, sim::SimTime host_time) override
   {
     spent += host_time;

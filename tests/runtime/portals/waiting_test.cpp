@@ -188,6 +188,31 @@ TEST_F(WaitingTest, events_that_bring_data)
   EXPECT_EQ(host.receptions, 2U);
 }
 
+// Of messages that lie where the NIC chose the host is told how much has to be copied, once; others lie where their
+// program wants them.
+TEST_F(WaitingTest, data_that_must_be_copied)
+{
+  std::array<char, 8> source{};
+  std::array<char, 64> target{};
+  const ptl_handle_md_t md = a.md(source.data(), source.size());
+  const auto unread_after = [&](unsigned options, ptl_list_t list, std::size_t size) {
+    const ptl_handle_me_t entry = b.append(target.data(), target.size(), options, {.list = list});
+    a.put(md, size, b);
+    settle();
+    host.unread = 0;
+    static_cast<void>(b.target_events());
+    EXPECT_EQ(b.unlink(entry), list == PTL_OVERFLOW_LIST ? PTL_IN_USE : PTL_OK);
+    return host.unread;
+  };
+  EXPECT_EQ(unread_after(PTL_ME_OP_PUT, PTL_PRIORITY_LIST, 8), 0U);
+  EXPECT_EQ(unread_after(PTL_ME_OP_PUT | PTL_ME_MANAGE_LOCAL, PTL_PRIORITY_LIST, 5), 5U);
+  EXPECT_EQ(unread_after(PTL_ME_OP_PUT | PTL_ME_MANAGE_LOCAL, PTL_OVERFLOW_LIST, 8), 0U);
+  b.append(target.data(), target.size(), PTL_ME_OP_PUT | PTL_ME_USE_ONCE); // what has come is found there
+  settle();
+  EXPECT_THAT(types(b.target_events()), testing::Contains(PTL_EVENT_PUT_OVERFLOW));
+  EXPECT_EQ(host.unread, 8U);
+}
+
 // An empty poll tells the host, who may let time pass and have the engine look again.
 TEST_F(WaitingTest, empty_polls)
 {
