@@ -88,8 +88,8 @@ bool BxiFabric::pass(Passage& passage)
 {
   BxiLink& link = state(passage.route->links[passage.hop]);
   if (passage.one_packet) {
-    passage.tail =
-        std::max(passage.tail, passage.start + sim::transfer_time(passage.bytes, link.bandwidth)) + link.latency;
+    passage.tail = std::max(passage.tail, passage.start + sim::transfer_time(passage.bytes, link.bandwidth)) +
+                   link.latency + (passage.hop == 0 ? passage.pause : 0);
     ++passage.known;
   } else if (passage.shares) {
     passage.shares = false;
