@@ -66,8 +66,11 @@ static int64_t since_crossing(void)
 /* `caller` is null for reads by the shim itself. */
 static void look(const void* caller)
 {
-  if (caller && !is_ignored(caller))
-    ++umw_gate->clock.looks;
+  if (!caller || is_ignored(caller))
+    return;
+  ++umw_gate->clock.looks;
+  if (umw_gate->clock.settle_first)
+    umw_clock_settle(0);
 }
 
 int64_t umw_now_ps(const void* caller)

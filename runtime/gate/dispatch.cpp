@@ -104,7 +104,7 @@ void let_time_pass(Rank& rank, job::PollState& poll)
   scheduler.sleep(most_calls_at_once * rank.gate.clock.read_cost_ps);
 }
 
-bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured)
+bool serve(Rank& rank, std::uint32_t operation, void* arguments, const rank_host::Burst& burst)
 {
   const Operation& called = operations[operation];
   const auto is = [kind = called.kind](unsigned kinds) { return (kind & kinds) != 0; };
@@ -127,7 +127,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t me
   }
   if (rank.gate.line_open != 0 || rank.job.output().keeps_lines(rank.worker)) [[unlikely]]
     rank.job.output().burst_ended(rank.worker, rank.index); // before others may run
-  rank.enter(is(looks | brief), is(ahead), measured);
+  rank.enter(is(looks | brief), is(ahead), burst);
   if (is(acts | tries)) {
     thread.poll.idle = false;
     thread.poll.acted = true;

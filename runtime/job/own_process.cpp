@@ -16,10 +16,10 @@ rank_host::Thread* OwnProcess::running() const
 
 void OwnProcess::request(rank_host::Thread& thread, std::uint32_t operation, void* arguments)
 {
-  const SimTime measured = end_burst(thread);
+  const rank_host::Burst burst = end_burst(thread);
   Rank& rank = *job_.current();
   // At the end of a run a rank whose calls take no time would not come to where that is seen.
-  if (job_.server().serve(rank, operation, arguments, measured) || job_.scheduler().stopping())
+  if (job_.server().serve(rank, operation, arguments, burst) || job_.scheduler().stopping())
     job_.scheduler().yield();
   rank.leave();
 }

@@ -47,7 +47,7 @@ Thread& Rank::running() const
   return *static_cast<Thread*>(job.scheduler().current()->owner);
 }
 
-void Rank::enter(bool looks, bool ahead, SimTime measured)
+void Rank::enter(bool looks, bool ahead, const rank_host::Burst& measured)
 {
   umw_clock& clock = gate.clock;
   Thread& thread = running();
@@ -58,6 +58,8 @@ void Rank::enter(bool looks, bool ahead, SimTime measured)
   clock.debt_ps = 0;
   if (burst > 0) {
     charge += static_cast<SimTime>(static_cast<double>(burst) / hosted.speed);
+    statistics.learned += static_cast<SimTime>(static_cast<double>(measured.learned) / hosted.speed);
+    statistics.doubt += static_cast<SimTime>(static_cast<double>(measured.doubt) / hosted.speed);
     poll.computed = poll.computed || burst >= work;
   }
   // What the program has seen of the time has passed, even if the burst turns out shorter (it was interrupted) or is

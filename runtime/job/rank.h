@@ -64,7 +64,7 @@ public:
   // On every request: turns the burst that ended with it (`measured`: its CPU time) into simulated time, and lets the
   // next one begin. A call that only looks leaves short bursts standing as a debt: if it has to wait, the time goes by
   // anyway. Calls of the NIC's own data path may be served ahead of the timeline, for all others it catches up.
-  void enter(bool looks, bool ahead, SimTime measured);
+  void enter(bool looks, bool ahead, const rank_host::Burst& measured);
   void leave();
 
   // CPU time of the calling thread goes by: computing, or communication. `ahead`: it may go on at once

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <functional>
 
+#include "runtime/rank_host/burst.h"
+
 namespace umwelt::job
 {
 
 class Rank;
 
 struct Server {
-  // Serves a request of the running thread; `measured`: CPU time (ps) of the burst that ended with it. True: threads
-  // that are ready at the same time come first. Rank::leave() is to follow.
-  bool (*serve)(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured);
+  // Serves a request of the running thread; `burst`: the one that ended with it. True: threads that are ready at the
+  // same time come first. Rank::leave() is to follow.
+  bool (*serve)(Rank& rank, std::uint32_t operation, void* arguments, const rank_host::Burst& burst);
   // What the main thread of a rank does in place of loading its program, which ends with 0 when it returns. In a worker
   // process: what that does in place of carrying its ranks, `rank` being the first of them; does not return. Tests have
   // one.

@@ -207,6 +207,19 @@ nlohmann::ordered_json json_of(const SizeHistogram& sizes)
   return json;
 }
 
+// What the time that the ranks computed for rests on, where some of it is not simply what was measured.
+std::string basis(const JobRecord& job)
+{
+  const auto compute = static_cast<double>(total(job, &RankStatistics::compute));
+  const auto learned = static_cast<double>(total(job, &RankStatistics::learned));
+  const auto doubt = static_cast<double>(total(job, &RankStatistics::doubt));
+  if (learned <= 0 || compute <= 0)
+    return {};
+  const double share = std::min(100 * learned / compute, 100.0);
+  return fmt::format("  computing: {:.1f} % known by instructions, which vary by {:.1f} %; {:.1f} % as measured\n",
+                     share, 100 * doubt / learned, 100 - share);
+}
+
 nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
 {
   const RankStatistics& s = rank.statistics;
@@ -219,6 +232,8 @@ nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
           {"signal", rank.signal},
           {"finished_ps", rank.finished},
           {"compute_ps", s.compute},
+          {"learned_ps", s.learned},
+          {"doubt_ps", s.doubt},
           {"communication_ps", s.communication},
           {"waiting_ps", s.waiting},
           {"messages_sent", s.messages_sent},
@@ -248,10 +263,11 @@ std::string summary(const JobRecord& job)
                       show_seconds(wall), simulated > 0 ? fmt::format("{:.3g}", wall / simulated) : "-",
                       show_count(job.timeline_events),
                       wall > 0 ? show_rate(static_cast<double>(job.timeline_events) / wall) : "-");
-  text += fmt::format("  {}   {} crossings   polls: {} answered, {} saved   memory {}\n\n", traffic(job),
+  text += fmt::format("  {}   {} crossings   polls: {} answered, {} saved   memory {}\n", traffic(job),
                       show_count(total(job, &RankStatistics::crossings)),
                       show_count(total(job, &RankStatistics::polls_answered)),
                       show_count(total(job, &RankStatistics::polls_saved)), show_bytes(job.host.peak_resident_bytes));
+  text += basis(job) + "\n";
   if (job.ranks.empty())
     return text;
   text += rank_table(job);

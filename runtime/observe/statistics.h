@@ -41,7 +41,9 @@ private:
 
 struct RankStatistics {
   // Simulated time, in ps. Their sum is the rank's life, up to what it slept.
-  sim::SimTime compute = 0;       // the program's own bursts
+  sim::SimTime compute = 0;       // the program's own bursts;
+  sim::SimTime learned = 0;       // of that: known by their paths (runtime/rank_host/path_times.h),
+  sim::SimTime doubt = 0;         // which may be off by so much
   sim::SimTime communication = 0; // CPU time spent on commands to the NIC and on taking events from it
   sim::SimTime waiting = 0;       // blocked: waits, and polls that had nothing to find
 

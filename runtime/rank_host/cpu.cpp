@@ -18,8 +18,10 @@ constexpr std::int64_t uptime_origin_ns = 86'400LL * 1'000'000'000LL;
 
 } // namespace
 
-Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read)
-    : policy_(policy), threshold_(threshold), first_touch_(first_touch), clock_read_(clock_read)
+Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read,
+         sim::SimTime instruction)
+    : policy_(policy), threshold_(threshold), first_touch_(first_touch), clock_read_(clock_read),
+      instruction_(instruction)
 {
   using Kind = engine::CpuPolicy::Kind;
   if (policy.kind == Kind::measured || policy.kind == Kind::scaled)
@@ -29,15 +31,16 @@ Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime f
   realtime_origin_ns_ = meter_ ? now.tv_sec * 1'000'000'000LL + now.tv_nsec : reproducible_origin_ns;
 }
 
-sim::SimTime Cpu::charge(sim::SimTime measured, bool looked) const
+sim::SimTime Cpu::charge(const Burst& burst, bool looked) const
 {
   using Kind = engine::CpuPolicy::Kind;
   if (!meter_)
     return policy_.kind == Kind::fixed ? policy_.fixed : 0;
-  if (measured < threshold_ && !looked)
+  if (burst.time < threshold_ && !looked)
     return 0;
-  return policy_.kind == Kind::scaled ? static_cast<sim::SimTime>(static_cast<double>(measured) * policy_.scale)
-                                      : measured;
+  if (policy_.kind != Kind::scaled)
+    return burst.time;
+  return burst.learned + static_cast<sim::SimTime>(static_cast<double>(burst.time - burst.learned) * policy_.scale);
 }
 
 void Cpu::set_up(umw_clock& clock) const

@@ -8,6 +8,7 @@
 #include "preload/abi/gate.h"
 #include "runtime/engine/burst_meter.h"
 #include "runtime/engine/cpu_policy.h"
+#include "runtime/rank_host/burst.h"
 
 namespace umwelt::rank_host
 {
@@ -17,15 +18,17 @@ class Cpu
 public:
   // `clock_read`: what a read of the clock takes where bursts are not measured, since a program that waits for the
   // clock to move must see it move.
-  Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read);
+  // `instruction`: of the paths of short bursts (path_times.h); 0: these are charged as measured.
+  Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read,
+      sim::SimTime instruction = 0);
 
   // CPU time of a burst of the calling thread that began at `begin` ticks and ends now; 0 if bursts are not measured.
   sim::SimTime measure(std::uint64_t begin) { return meter_ ? meter_->measure(begin) : 0; }
-  // What a burst of that length counts for; 0 if it is to be dropped. A burst in which the program has looked at the
-  // clock is never dropped: it has seen that time.
-  [[nodiscard]] sim::SimTime charge(sim::SimTime measured, bool looked) const;
+  // What a burst counts for; 0 if it is to be dropped. A burst in which the program has looked at the clock is never
+  // dropped: it has seen that time.
+  [[nodiscard]] sim::SimTime charge(const Burst& burst, bool looked) const;
   // The least that a burst counts for that has used `cpu` so far and goes on.
-  [[nodiscard]] sim::SimTime least_charge(sim::SimTime cpu) const { return cpu > threshold_ ? charge(cpu, true) : 0; }
+  [[nodiscard]] sim::SimTime least_charge(sim::SimTime cpu) const { return cpu > threshold_ ? charge({cpu}, true) : 0; }
   // What a program's own read of the time stamp counter counts in: this machine's ticks, or others that are the same
   // everywhere.
   [[nodiscard]] double ps_per_time_stamp() const { return meter_ ? meter_->ps_per_tick() : 500; }
@@ -41,6 +44,13 @@ public:
   // How the shim is to read the clock between crossings.
   void set_up(umw_clock& clock) const;
   [[nodiscard]] bool measured() const { return meter_.has_value(); }
+  // Of the time stamp counter, in that time.
+  [[nodiscard]] double ticks(sim::SimTime time) const
+  {
+    return meter_ ? static_cast<double>(time) / meter_->ps_per_tick() : 0;
+  }
+  // Of paths, ps; 0: there are none.
+  [[nodiscard]] sim::SimTime instruction() const { return measured() ? instruction_ : 0; }
   // What a measured burst lacks when it begins with data that the NIC has just written: the miss of its first line.
   [[nodiscard]] sim::SimTime first_touch() const { return measured() ? first_touch_ : 0; }
 
@@ -49,6 +59,7 @@ private:
   sim::SimTime threshold_;
   sim::SimTime first_touch_;
   sim::SimTime clock_read_;
+  sim::SimTime instruction_;
   std::optional<engine::BurstMeter> meter_;
   std::int64_t realtime_origin_ns_; // one clock for all ranks
 };

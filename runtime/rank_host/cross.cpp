@@ -36,7 +36,8 @@ __attribute__((no_sanitize("address"))) std::uint64_t state_of(const Thread& thr
 
 } // namespace
 
-extern "C" __attribute__((used, visibility("hidden"))) void
+// Whether the burst that begins is to be counted: then the trap flag is set.
+extern "C" __attribute__((used, visibility("hidden"))) bool
 umwelt_crossed(umw_gate* gate, std::uint32_t operation, void* arguments, const std::uint64_t* registers)
 {
   engine::Crossing crossing;
@@ -45,8 +46,13 @@ umwelt_crossed(umw_gate* gate, std::uint32_t operation, void* arguments, const s
   Thread& thread = *rank_host.running();
   if (gate->shows_state == 1) [[unlikely]]
     gate->poll_state = state_of(thread, registers);
+  const auto place = reinterpret_cast<std::uintptr_t>(registers);
+  if (thread.first_depth == 0) [[unlikely]]
+    thread.first_depth = place;
+  thread.depth = thread.first_depth - place;
   rank_host.call(thread, operation, arguments);
   crossing.watch_syscalls(rank_host.dispatches(thread.rank));
+  return rank_host.begin_count(thread);
 }
 
 extern "C" __attribute__((naked)) void umwelt_cross(umw_gate*, std::uint32_t, void*)
@@ -61,6 +67,13 @@ extern "C" __attribute__((naked)) void umwelt_cross(umw_gate*, std::uint32_t, vo
       "sub $8, %rsp\n\t.cfi_adjust_cfa_offset 8\n\t"
       "call umwelt_crossed\n\t"
       "add $56, %rsp\n\t.cfi_adjust_cfa_offset -56\n\t"
+      "test %al, %al\n\t"
+      "jne 1f\n\t"
+      "ret\n"
+      "1:\n\t"
+      "pushfq\n\t.cfi_adjust_cfa_offset 8\n\t"
+      "orq $0x100, (%rsp)\n\t" // the trap flag
+      "popfq\n\t.cfi_adjust_cfa_offset -8\n\t"
       "ret");
 }
 

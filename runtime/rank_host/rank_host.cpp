@@ -19,6 +19,7 @@
 #include "runtime/diagnose/symbols.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/rank_host/path_ends.h"
 #include "runtime/rank_host/program_change.h"
 #include "runtime/rank_host/signals.h"
 #include "runtime/rank_host/slices.h"
@@ -96,6 +97,10 @@ RankHost::~RankHost() = default;
 void RankHost::begin_slices(SimTime quantum)
 {
   slices_ = std::make_unique<Slices>(*this, quantum);
+  if (cpu_.instruction() > 0 && !slices_->traced()) {
+    path_times_ = std::make_unique<PathTimes>(static_cast<double>(cpu_.instruction()));
+    step_count_ = std::make_unique<StepCount>(cpu_.ticks(cpu_.instruction()));
+  }
 }
 
 void RankHost::end_slices()
@@ -108,8 +113,37 @@ void RankHost::end_slices()
 
 void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
 {
-  Rank& rank = thread.rank;
+  umw_gate& gate = thread.rank.gate;
   thread.trapped = false;
+  StepCount* const count = step_count();
+  if (count != nullptr) {
+    counted_ = count->end();
+    spoilt_ = counted_ == 0;
+  }
+  if (serve_here(thread, operation, arguments)) {
+    if (count != nullptr) { // the burst goes on
+      counted_ = 0;
+      spoilt_ = true;
+    }
+    return;
+  }
+  ++gate.crossings;
+  gate.no_switch = must_not_switch();
+  if (!path_times_) {
+    request(thread, operation, arguments);
+    return;
+  }
+  thread.to = path_ends(operation, arguments, thread.depth, gate.quick_polls - thread.polls);
+  request(thread, operation, arguments);
+  thread.from = path_begins(operation, arguments, thread.depth);
+  thread.polls = gate.quick_polls;
+  gate.clock.settle_first = operation != UMW_OP_umw_clock_settle;
+}
+
+// What does not concern the simulation. True: the call is served.
+bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* arguments)
+{
+  Rank& rank = thread.rank;
   switch (operation) {
   case UMW_OP_umw_burst_paused: {
     auto* a = static_cast<umw_args_umw_burst_paused*>(arguments);
@@ -118,40 +152,40 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
     else
       resume_burst(rank);
     a->result = 0;
-    return;
+    return true;
   }
   case UMW_OP_umw_pause_was_long: {
     auto* a = static_cast<umw_args_umw_pause_was_long*>(arguments);
     rank.gate.clock.burst_start = cpu_.exclude(rank.gate.clock.burst_start, a->begin);
     a->result = 0;
-    return;
+    return true;
   }
   case UMW_OP_umw_original_code: {
     auto* a = static_cast<umw_args_umw_original_code*>(arguments);
     if (slices_)
       slices_->original_code(rank, a->original != 0);
     a->result = 0;
-    return;
+    return true;
   }
   case UMW_OP_umw_stack_top:
     static_cast<umw_args_umw_stack_top*>(arguments)->result =
         reinterpret_cast<std::uint64_t>(thread.fiber->stack().top());
-    return;
+    return true;
   case UMW_OP_umw_file_mask: {
     auto* a = static_cast<umw_args_umw_file_mask*>(arguments);
     a->result = static_cast<int>(std::exchange(rank.file_mask, static_cast<mode_t>(a->mask)));
     use_file_mask(rank.file_mask);
-    return;
+    return true;
   }
   case UMW_OP_umw_change_directory: {
     auto* a = static_cast<umw_args_umw_change_directory*>(arguments);
     a->result = change_directory(rank, a->path, a->fd);
-    return;
+    return true;
   }
   case UMW_OP_umw_exec_find: {
     auto* a = static_cast<umw_args_umw_exec_find*>(arguments);
     a->result = find_program(thread, a->path, a->argv, a->environment);
-    return;
+    return true;
   }
   case UMW_OP_umw_exec:
     change_program(thread);
@@ -161,13 +195,18 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
   }
   case UMW_OP_umw_exit:
     close_descriptors(rank.gate);
-    break;
+    return false;
   default:
-    break;
+    return false;
   }
-  ++rank.gate.crossings;
-  rank.gate.no_switch = must_not_switch();
-  request(thread, operation, arguments);
+}
+
+bool RankHost::begin_count(Thread& thread)
+{
+  if (!path_times_ || thread.rank.gate.running == 0 || !path_times_->wants_count(thread.from))
+    return false;
+  step_count_->begin(thread);
+  return true;
 }
 
 bool RankHost::must_not_switch()
@@ -392,11 +431,25 @@ void RankHost::begin_burst(const Thread& thread)
   rank.gate.clock.burst_start = cpu_.begin();
 }
 
+Burst RankHost::end_burst(Thread& thread)
+{
+  const SimTime measured = cpu_.measure(thread.rank.gate.clock.burst_start);
+  if (!path_times_)
+    return {measured};
+  const PathEnd from = std::exchange(thread.from, 0);
+  const PathEnd to = std::exchange(thread.to, 0);
+  if (std::exchange(spoilt_, false))
+    path_times_->cannot_count(from, to, step_count_->steps());
+  if (const std::uint64_t counted = std::exchange(counted_, 0); counted > 0)
+    return path_times_->charge_counted(from, to, counted);
+  return path_times_->charge(from, to, measured);
+}
+
 void RankHost::pause_burst(Rank& rank)
 {
   if (!cpu_.measured())
     return;
-  const SimTime burst = cpu_.charge(cpu_.measure(rank.gate.clock.burst_start), true);
+  const SimTime burst = cpu_.charge({cpu_.measure(rank.gate.clock.burst_start)}, true);
   rank.gate.clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / rank.speed);
 }
 

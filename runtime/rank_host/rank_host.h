@@ -20,6 +20,8 @@
 #include "runtime/rank_host/cpu.h"
 #include "runtime/rank_host/directory.h"
 #include "runtime/rank_host/file_mask.h"
+#include "runtime/rank_host/path_times.h"
+#include "runtime/rank_host/step_count.h"
 
 namespace umwelt::rank_host
 {
@@ -68,6 +70,11 @@ struct Thread {
   unsigned forced_wakeups = 0;         // how often it has been let go on in a row,
   unsigned passes = 0;                 // and how often it still passes then,
   std::uint64_t passes_since = 0;      // unless it has made a call (crossings)
+  // Of the burst under way (path_times.h):
+  PathEnd from = 0, to = 0;
+  std::uintptr_t first_depth = 0; // of the stack, at its first call
+  std::uintptr_t depth = 0;       // of the call under way, below that
+  std::uint64_t polls = 0;        // of the gate, when it began
 };
 
 // A rank, where it is carried. All but the linker and the threads is known before the process exists.
@@ -119,6 +126,13 @@ public:
 
   // A call that crosses the gate: a request, unless this process can answer.
   void call(Thread& thread, std::uint32_t operation, void* arguments);
+  // The running thread is about to go on behind a call: whether its instructions are to be counted, step by step.
+  [[nodiscard]] bool begin_count(Thread& thread);
+  // Of a burst that is being counted; null: none is.
+  [[nodiscard]] StepCount* step_count()
+  {
+    return step_count_ && step_count_->under_way() ? step_count_.get() : nullptr;
+  }
   // Loads the rank and runs its program; on the main thread's fiber. Again, after Rank has become another program's,
   // for execve(2).
   [[noreturn]] void live(Thread& main);
@@ -137,8 +151,8 @@ public:
 
   // The thread is about to go on: what belongs to the process as a whole becomes the rank's, and its burst begins.
   void begin_burst(const Thread& thread);
-  // CPU time of the burst that ends now (ps); 0 if bursts are not measured.
-  SimTime end_burst(const Thread& thread) { return cpu_.measure(thread.rank.gate.clock.burst_start); }
+  // The burst that ends now.
+  Burst end_burst(Thread& thread);
   // Around time that is not the program's, in the middle of a burst.
   void pause_burst(Rank& rank);
   void resume_burst(Rank& rank);
@@ -157,6 +171,7 @@ protected:
   void end_slices();
 
 private:
+  bool serve_here(Thread& thread, std::uint32_t operation, void* arguments);
   loader::Linker::Failure load(Thread& main);
   int find_program(Thread& thread, const char* path, const void* argv, const void* environment);
   [[noreturn]] void change_program(Thread& main);
@@ -168,7 +183,11 @@ private:
   engine::Scheduler& fibers_;
   Cpu& cpu_;
   std::unique_ptr<Slices> slices_;
-  bool dispatching_ = false; // system calls of ranks with several threads come here
+  std::unique_ptr<PathTimes> path_times_; // null: bursts are charged as measured
+  std::unique_ptr<StepCount> step_count_; // likewise
+  std::uint64_t counted_ = 0;             // instructions of the burst that ends
+  bool spoilt_ = false;                   // they were to be counted, which was not possible
+  bool dispatching_ = false;              // system calls of ranks with several threads come here
   std::shared_ptr<Directory> current_directory_;
   const mode_t own_file_mask_ = FileMask().before();
   mode_t current_file_mask_ = own_file_mask_;

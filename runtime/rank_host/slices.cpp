@@ -88,7 +88,7 @@ Slices::~Slices()
 
 void Slices::on_tick(ucontext_t& context)
 {
-  if (engine::in_runtime())
+  if (engine::in_runtime() || rank_host_.step_count() != nullptr)
     return;
   const engine::Crossing crossing;
   Thread& thread = *rank_host_.running();
@@ -129,7 +129,7 @@ void Slices::on_tick(ucontext_t& context)
 
 void Slices::on_hurry(ucontext_t& context)
 {
-  if (engine::in_runtime() || stepping_)
+  if (engine::in_runtime() || stepping_ || rank_host_.step_count() != nullptr)
     return;
   const engine::Crossing crossing;
   Thread& thread = *rank_host_.running();
@@ -213,7 +213,7 @@ void Slices::park(Thread& thread, ucontext_t& context)
   if (back > watch.ticks && rank.gate.alone != 0) {
     clock.debt_ps = 0;
   } else {
-    const SimTime spun = rank_host_.cpu().charge(steps_begin_ - since, true);
+    const SimTime spun = rank_host_.cpu().charge({steps_begin_ - since}, true);
     clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(static_cast<double>(spun) / rank.speed), 0);
   }
   clock.burst_start = engine::BurstMeter::ticks();
@@ -292,6 +292,13 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
     burst = rank_host_.cpu().exclude(burst, begin);
   };
   if (is_step(information)) {
+    if (StepCount* count = rank_host_.step_count()) {
+      if (of_rank)
+        count->step(context);
+      else
+        set_trap_flag(context, false);
+      return true;
+    }
     const bool over = loops_.breakpoints().stepped_over() && !stepping_;
     if (!stepping_) { // otherwise left over: the runtime was entered with the flag set
       set_trap_flag(context, false);
@@ -311,6 +318,8 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
   if (bytes == 0 && !loops_.breakpoints().contains(pc))
     return false;
   set_trap_flag(context, false);
+  if (StepCount* count = rank_host_.step_count())
+    count->spoil();
   if (stepping_)
     end_steps(context);
   Thread& thread = *rank_host_.running();

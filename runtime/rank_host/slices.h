@@ -62,6 +62,9 @@ public:
   // The rank's own reads of the time stamp counter tell simulated time from now on.
   void take_over_time_stamps(const Rank& rank, const r_debug& objects);
 
+  // By a debugger, which would take every trap for its own.
+  [[nodiscard]] bool traced() const { return traced_; }
+
   // The thread is gone.
   void forget(const Thread& thread)
   {

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "preload/abi/gate.h"
+#include "runtime/rank_host/burst.h"
 
 namespace umwelt::worker
 {
@@ -71,8 +72,8 @@ struct Slot {
   };
   Turn turn;
   std::uint32_t operation;
-  void* arguments;    // in the arena
-  std::int64_t burst; // CPU time (ps) of the burst that ended with the request
+  void* arguments;        // in the arena
+  rank_host::Burst burst; // that ended with the request
   // Simulated time (ps) of the burst that is under way, up to when others of the worker process were last given their
   // turn.
   std::atomic<std::int64_t> computed;

@@ -127,7 +127,7 @@ void WorkerProcess::send(rank_host::Thread& thread, std::uint32_t operation, voi
   for (await_turn(thread); slot.turn == Slot::Turn::deliver; await_turn(thread)) {
     begin_burst(thread);
     slot.result = deliver_pending(thread, nullptr);
-    slot.burst = 0;
+    slot.burst = {};
     slot.turn = Slot::Turn::delivered;
     hand_over(thread);
   }

@@ -68,7 +68,7 @@ public:
     Slot& own = slot(number);
     own.operation = operation;
     own.arguments = std::memcpy(own.arena.data() + own.used, &arguments, sizeof arguments);
-    own.burst = burst;
+    own.burst = {burst};
     own.turn = Slot::Turn::request;
     hand_over(number);
   }
@@ -81,7 +81,7 @@ public:
     own.used += 256; // a handler may ask, too
     for (await_turn(); own.turn == Slot::Turn::deliver; await_turn()) {
       own.result = handlers();
-      own.burst = 0;
+      own.burst = {};
       own.turn = Slot::Turn::delivered;
       hand_over(0);
     }
@@ -153,7 +153,7 @@ protected:
     };
     return run(server, scripts.size());
   }
-  static bool serve(Rank& rank, std::uint32_t operation, void* arguments, std::int64_t measured)
+  static bool serve(Rank& rank, std::uint32_t operation, void* arguments, const rank_host::Burst& measured)
   {
     if (operation != tell)
       return gate::server().serve(rank, operation, arguments, measured);

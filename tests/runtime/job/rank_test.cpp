@@ -46,11 +46,11 @@ TEST_F(RankTest, ACallThatOnlyLooksLeavesASmallDebtStanding)
   run(
       [](Rank& rank) {
         rank.gate.clock.debt_ps = 700 * ns;
-        rank.enter(true, false, 0);
+        rank.enter(true, false, {});
         EXPECT_EQ(now(rank), 0);
         EXPECT_EQ(rank.gate.clock.debt_ps, 700 * ns);
         rank.gate.clock.debt_ps = 7 * us;
-        rank.enter(true, false, 0);
+        rank.enter(true, false, {});
         EXPECT_EQ(now(rank), 7 * us);
       },
       1);
@@ -61,7 +61,7 @@ TEST_F(RankTest, WhatTheProgramHasSeenOfTheTimeHasPassed)
   run(
       [](Rank& rank) {
         rank.gate.clock.shown_ps = 9 * us;
-        rank.enter(false, false, 0);
+        rank.enter(false, false, {});
         EXPECT_EQ(now(rank), 9 * us);
       },
       1);
@@ -73,11 +73,11 @@ TEST_F(RankTest, NobodySwitchesWhereThatIsForbidden)
   run({[&](Rank& rank) {
          rank.gate.no_switch = 1;
          rank.gate.clock.debt_ps = 3 * us;
-         rank.enter(false, false, 0);
+         rank.enter(false, false, {});
          order.push_back(0);
          EXPECT_EQ(now(rank), 0);
          rank.gate.no_switch = 0;
-         rank.enter(false, false, 0);
+         rank.enter(false, false, {});
          order.push_back(2);
          EXPECT_EQ(now(rank), 3 * us);
        },

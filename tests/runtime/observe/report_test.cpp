@@ -122,6 +122,16 @@ TEST(Summary, LeavesOutTheHistogramWhenNothingWasSent)
   EXPECT_THAT(summary(record), Not(HasSubstr("message sizes")));
 }
 
+TEST(Summary, TellsWhatComputingRestsOn)
+{
+  JobRecord record = job(2); // 3 s of computing
+  EXPECT_THAT(summary(record), Not(HasSubstr("computing")));
+  record.ranks[0].statistics.learned = 750'000'000'000;
+  record.ranks[0].statistics.doubt = 7'500'000'000;
+  EXPECT_THAT(summary(record), HasSubstr("\n  computing: 25.0 % known by instructions, which vary by 1.0 %; 75.0 % as "
+                                         "measured\n\n"));
+}
+
 TEST(Summary, OfAJobThatNeverRanHasNoRatios)
 {
   JobRecord record = job(0);

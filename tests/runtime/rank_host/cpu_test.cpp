@@ -28,25 +28,25 @@ TEST(Cpu, MeasuredBurstsCountForWhatTheyAreFromTheThresholdOn)
 {
   const Cpu measured = cpu(Kind::measured);
   EXPECT_TRUE(measured.measured());
-  EXPECT_EQ(measured.charge(5 * microsecond, false), 5 * microsecond);
-  EXPECT_EQ(measured.charge(1 * microsecond, false), 0);
-  EXPECT_EQ(measured.charge(1 * microsecond, true), 1 * microsecond) << "the program has seen that time";
+  EXPECT_EQ(measured.charge({5 * microsecond}, false), 5 * microsecond);
+  EXPECT_EQ(measured.charge({1 * microsecond}, false), 0);
+  EXPECT_EQ(measured.charge({1 * microsecond}, true), 1 * microsecond) << "the program has seen that time";
 }
 
 TEST(Cpu, ScaledBurstsCountForAMultiple)
 {
   const Cpu scaled = cpu(Kind::scaled);
   EXPECT_TRUE(scaled.measured());
-  EXPECT_EQ(scaled.charge(5 * microsecond, false), 15 * microsecond);
-  EXPECT_EQ(scaled.charge(1 * microsecond, false), 0) << "the threshold is of real time";
+  EXPECT_EQ(scaled.charge({5 * microsecond}, false), 15 * microsecond);
+  EXPECT_EQ(scaled.charge({1 * microsecond}, false), 0) << "the threshold is of real time";
 }
 
 TEST(Cpu, UnmeasuredBurstsCountForNothingOrForTheSame)
 {
   EXPECT_FALSE(cpu(Kind::none).measured());
-  EXPECT_EQ(cpu(Kind::none).charge(5 * microsecond, true), 0);
+  EXPECT_EQ(cpu(Kind::none).charge({5 * microsecond}, true), 0);
   EXPECT_FALSE(cpu(Kind::fixed).measured());
-  EXPECT_EQ(cpu(Kind::fixed).charge(0, false), 7 * microsecond);
+  EXPECT_EQ(cpu(Kind::fixed).charge({0}, false), 7 * microsecond);
 }
 
 // Time goes on meanwhile as far as this says, so it must not be more than the burst turns out to be.
@@ -55,7 +55,7 @@ TEST(Cpu, ABurstThatGoesOnCountsForAtLeastWhatItHasUsed)
   for (const Kind kind : {Kind::measured, Kind::scaled}) {
     const Cpu some = cpu(kind);
     for (sim::SimTime used = 0; used <= 2 * threshold; used += threshold / 4) {
-      EXPECT_LE(some.least_charge(used), some.charge(used, false)) << used;
+      EXPECT_LE(some.least_charge(used), some.charge({used}, false)) << used;
       if (used > threshold) {
         EXPECT_GE(some.least_charge(used), used);
       }

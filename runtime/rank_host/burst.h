@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a burst counts for, and what that rests on.
+#pragma once
+
+#include <cstdint>
+
+namespace umwelt::rank_host
+{
+
+struct Burst {
+  std::int64_t time = 0;    // ps; 0 if bursts are not measured
+  std::int64_t learned = 0; // of that: what its path takes (path_times.h); the rest was measured
+  std::int64_t doubt = 0;   // ps: by how much bursts of that path differ
+};
+
+} // namespace umwelt::rank_host

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/rank_host/path_ends.h"
+
+#include "preload/abi/gate.h"
+
+namespace umwelt::rank_host
+{
+
+namespace
+{
+
+class Digest
+{
+public:
+  Digest& add(std::uint64_t value)
+  {
+    state_ = (state_ ^ value) * 0x9e3779b97f4a7c15;
+    state_ ^= state_ >> 32;
+    return *this;
+  }
+  [[nodiscard]] PathEnd value() const { return state_ | 1; }
+
+private:
+  std::uint64_t state_ = 0x2545f4914f6cdd1d;
+};
+
+template <class Arguments> void add_event(Digest& digest, const void* arguments)
+{
+  const auto& call = *static_cast<const Arguments*>(arguments);
+  digest.add(static_cast<std::uint64_t>(call.result));
+  if (call.result == PTL_OK && call.event != nullptr)
+    digest.add(call.event->type).add(call.event->mlength).add(call.event->pt_index);
+}
+
+// Of a message that is sent: how it goes on depends on its length.
+template <class Arguments> void add_length(Digest& digest, const void* arguments)
+{
+  digest.add(static_cast<const Arguments*>(arguments)->length);
+}
+
+} // namespace
+
+PathEnd path_begins(std::uint32_t operation, const void* arguments, std::uintptr_t depth)
+{
+  Digest digest;
+  digest.add(operation).add(depth);
+  switch (operation) {
+  case UMW_OP_PtlEQGet:
+    add_event<umw_args_PtlEQGet>(digest, arguments);
+    break;
+  case UMW_OP_PtlEQWait:
+    add_event<umw_args_PtlEQWait>(digest, arguments);
+    break;
+  case UMW_OP_PtlEQPoll:
+    add_event<umw_args_PtlEQPoll>(digest, arguments);
+    break;
+  case UMW_OP_PtlPut:
+    add_length<umw_args_PtlPut>(digest, arguments);
+    break;
+  case UMW_OP_PtlGet:
+    add_length<umw_args_PtlGet>(digest, arguments);
+    break;
+  default:
+    break;
+  }
+  return digest.value();
+}
+
+PathEnd path_ends(std::uint32_t operation, const void* arguments, std::uintptr_t depth, std::uint64_t polls)
+{
+  Digest digest;
+  digest.add(operation).add(depth).add(polls);
+  switch (operation) {
+  case UMW_OP_PtlPut:
+    add_length<umw_args_PtlPut>(digest, arguments);
+    break;
+  case UMW_OP_PtlGet:
+    add_length<umw_args_PtlGet>(digest, arguments);
+    break;
+  case UMW_OP_PtlAtomic:
+    add_length<umw_args_PtlAtomic>(digest, arguments);
+    break;
+  case UMW_OP_PtlFetchAtomic:
+    add_length<umw_args_PtlFetchAtomic>(digest, arguments);
+    break;
+  default:
+    break;
+  }
+  return digest.value();
+}
+
+} // namespace umwelt::rank_host

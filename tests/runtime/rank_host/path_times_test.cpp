@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/rank_host/path_times.h"
+
+#include <gtest/gtest.h>
+
+namespace umwelt::rank_host
+{
+namespace
+{
+
+using sim::microsecond;
+using sim::SimTime;
+
+constexpr double per_instruction = 100; // ps
+constexpr PathEnd from = 17;
+constexpr PathEnd to = 23;
+
+// Of a path that takes so long here: until it wants to be counted, then so many instructions.
+void learn(PathTimes& times, SimTime measured, std::uint64_t instructions, PathEnd end = to)
+{
+  for (unsigned i = 0; i < 10 * PathTimes::first_seen; ++i) {
+    if (times.wants_count(from)) {
+      (void)times.charge_counted(from, end, instructions);
+      return;
+    }
+    (void)times.charge(from, end, measured);
+  }
+  FAIL() << "never wanted to be counted";
+}
+
+TEST(PathTimes, ChargesWhatWasMeasuredUntilThePathHasBeenCounted)
+{
+  PathTimes times(per_instruction);
+  for (unsigned i = 0; i < PathTimes::first_seen; ++i) {
+    EXPECT_FALSE(times.wants_count(from));
+    const Burst burst = times.charge(from, to, 3 * microsecond);
+    EXPECT_EQ(burst.time, 3 * microsecond);
+    EXPECT_EQ(burst.learned, 0);
+  }
+  EXPECT_TRUE(times.wants_count(from));
+}
+
+TEST(PathTimes, ChargesInstructionsWhateverItTakesHere)
+{
+  PathTimes times(per_instruction);
+  learn(times, 3 * microsecond, 1000);
+  for (const SimTime measured : {3 * microsecond, 2 * microsecond, 9 * microsecond}) {
+    const Burst burst = times.charge(from, to, measured);
+    EXPECT_EQ(burst.time, 1000 * 100);
+    EXPECT_EQ(burst.learned, burst.time);
+    EXPECT_EQ(burst.doubt, 0);
+  }
+}
+
+TEST(PathTimes, ABurstThatIsCountedTakesItsInstructions)
+{
+  PathTimes times(per_instruction);
+  const Burst burst = times.charge_counted(from, to, 700);
+  EXPECT_EQ(burst.time, 700 * 100);
+  EXPECT_EQ(burst.learned, burst.time);
+}
+
+TEST(PathTimes, WhatABurstDoesBesidesIsAdded)
+{
+  PathTimes times(per_instruction);
+  learn(times, 2 * microsecond, 1000);
+  const Burst burst = times.charge(from, to, 500 * microsecond);
+  EXPECT_GT(burst.time, 490 * microsecond);
+  EXPECT_LT(burst.time, 500 * microsecond);
+  EXPECT_EQ(burst.learned, 1000 * 100);
+}
+
+TEST(PathTimes, LongBurstsAreMeasured)
+{
+  PathTimes times(per_instruction);
+  for (unsigned i = 0; i < 100; ++i) {
+    EXPECT_EQ(times.charge(from, to, 2 * PathTimes::longest).learned, 0);
+    EXPECT_FALSE(times.wants_count(from));
+  }
+}
+
+TEST(PathTimes, WhatCannotBeCountedIsMeasured)
+{
+  PathTimes times(per_instruction);
+  times.cannot_count(from, to, 100);
+  for (unsigned i = 0; i < 100; ++i) {
+    EXPECT_EQ(times.charge(from, to, 3 * microsecond).time, 3 * microsecond);
+    EXPECT_FALSE(times.wants_count(from));
+  }
+}
+
+TEST(PathTimes, AnEndThatNobodyKnowsIsMeasured)
+{
+  PathTimes times(per_instruction);
+  for (unsigned i = 0; i < 100; ++i) {
+    EXPECT_EQ(times.charge(0, to, 3 * microsecond).learned, 0);
+    EXPECT_EQ(times.charge(from, 0, 3 * microsecond).learned, 0);
+    EXPECT_FALSE(times.wants_count(from));
+    EXPECT_FALSE(times.wants_count(0));
+  }
+}
+
+TEST(PathTimes, PathsThatVaryTakeTheirMeanAndSayByHowMuch)
+{
+  PathTimes times(per_instruction);
+  learn(times, 2 * microsecond, 800);
+  learn(times, 2 * microsecond, 1200);
+  const Burst burst = times.charge(from, to, 2 * microsecond);
+  EXPECT_EQ(burst.time, 1000 * 100);
+  EXPECT_GT(burst.doubt, 100 * 100);
+  EXPECT_LT(burst.doubt, 300 * 100);
+}
+
+TEST(PathTimes, APathThatBeginsToTakeAnotherTimeIsCountedAgain)
+{
+  PathTimes times(per_instruction);
+  for (int i = 0; i < 3; ++i)
+    learn(times, 1 * microsecond, 1000);
+  learn(times, 4 * microsecond, 3000);
+  EXPECT_GT(times.charge(from, to, 4 * microsecond).time, 1900 * 100);
+}
+
+TEST(PathTimes, TriesToCountEndIfThePathEndsElsewhere)
+{
+  PathTimes times(per_instruction);
+  for (unsigned i = 0; i < PathTimes::first_seen; ++i)
+    (void)times.charge(from, to, microsecond);
+  unsigned tries = 0;
+  while (times.wants_count(from)) {
+    ASSERT_LT(++tries, 10U);
+    (void)times.charge_counted(from, to + 2, 500);
+  }
+  EXPECT_GT(tries, 0U);
+}
+
+TEST(PathTimes, CountingHasItsPriceEvenInVain)
+{
+  for (const bool in_vain : {false, true}) {
+    PathTimes times(per_instruction);
+    for (unsigned i = 0; i < 20; ++i)
+      if (in_vain)
+        times.cannot_count(from, to + 2, PathTimes::most_steps);
+      else
+        (void)times.charge_counted(from, to + 2, PathTimes::most_steps);
+    for (unsigned i = 0; i < PathTimes::first_seen; ++i)
+      (void)times.charge(from, to, microsecond);
+    EXPECT_FALSE(times.wants_count(from)) << "too much has been spent on it";
+  }
+}
+
+} // namespace
+} // namespace umwelt::rank_host
