@@ -135,7 +135,7 @@ static int ask(const char* file, char* const argv[], char* const envp[], int sea
     umw_wrapper_head head = {.rank = own_rank, .persona = (uint32_t)personality(0xffffffff), .searched = searched != 0};
     for (int i = 0; i < 3; ++i)
       head.bytes += (uint32_t)strlen(first[i]) + 1;
-    for (; argv[head.arguments]; ++head.arguments)
+    for (; argv[head.arguments]; ++head.arguments) /* NOLINT(clang-analyzer-core.uninitialized.Branch) */
       head.bytes += (uint32_t)strlen(argv[head.arguments]) + 1;
     for (char* const* entry = envp; entry && *entry; ++entry) /* NOLINT(clang-analyzer-core.uninitialized.Branch) */
       head.bytes += (uint32_t)strlen(*entry) + 1;

@@ -245,9 +245,10 @@ void Scheduler::yield()
 {
   if (ready_.empty() && !stopping_)
     return;
-  current_->state_ = Actor::State::ready;
-  ready_.push_back(current_);
-  leave(current_);
+  Actor& self = *current_;
+  self.state_ = Actor::State::ready;
+  ready_.push_back(&self);
+  leave(&self);
 }
 
 void Scheduler::end_current()

@@ -86,15 +86,20 @@ void StepCount::step(ucontext_t& context)
   }
   if (spoilt_)
     set_trap_flag(context, false);
+  const std::uint64_t passed = counted();
   thread_->rank.gate.clock.burst_start =
-      engine::BurstMeter::ticks() -
-      static_cast<std::uint64_t>(static_cast<double>(instructions_ + elements_ / vector_bytes) * ticks_);
+      engine::BurstMeter::ticks() - static_cast<std::uint64_t>(static_cast<double>(passed) * ticks_);
+}
+
+std::uint64_t StepCount::counted() const
+{
+  return instructions_ + elements_ / vector_bytes;
 }
 
 std::uint64_t StepCount::end()
 {
   thread_ = nullptr;
-  return spoilt_ ? 0 : instructions_ + elements_ / vector_bytes;
+  return spoilt_ ? 0 : counted();
 }
 
 } // namespace umwelt::rank_host

@@ -34,6 +34,8 @@ public:
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
 private:
+  [[nodiscard]] std::uint64_t counted() const;
+
   const double ticks_;
   Thread* thread_ = nullptr;
   bool spoilt_ = false;
