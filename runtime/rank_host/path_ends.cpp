@@ -32,10 +32,22 @@ template <class Arguments> void add_event(Digest& digest, const void* arguments)
     digest.add(call.event->type).add(call.event->mlength).add(call.event->pt_index);
 }
 
-// Of a message that is sent: how it goes on depends on its length.
-template <class Arguments> void add_length(Digest& digest, const void* arguments)
+// Of a message that is moved: how it goes on depends on its length.
+void add_length(Digest& digest, std::uint32_t operation, const void* arguments)
 {
-  digest.add(static_cast<const Arguments*>(arguments)->length);
+  const auto add = [&digest]<class Arguments>(const Arguments* call) { digest.add(call->length); };
+  switch (operation) {
+  case UMW_OP_PtlPut:
+    return add(static_cast<const umw_args_PtlPut*>(arguments));
+  case UMW_OP_PtlGet:
+    return add(static_cast<const umw_args_PtlGet*>(arguments));
+  case UMW_OP_PtlAtomic:
+    return add(static_cast<const umw_args_PtlAtomic*>(arguments));
+  case UMW_OP_PtlFetchAtomic:
+    return add(static_cast<const umw_args_PtlFetchAtomic*>(arguments));
+  default:
+    return;
+  }
 }
 
 } // namespace
@@ -44,6 +56,7 @@ PathEnd path_begins(std::uint32_t operation, const void* arguments, std::uintptr
 {
   Digest digest;
   digest.add(operation).add(depth);
+  add_length(digest, operation, arguments);
   switch (operation) {
   case UMW_OP_PtlEQGet:
     add_event<umw_args_PtlEQGet>(digest, arguments);
@@ -53,12 +66,6 @@ PathEnd path_begins(std::uint32_t operation, const void* arguments, std::uintptr
     break;
   case UMW_OP_PtlEQPoll:
     add_event<umw_args_PtlEQPoll>(digest, arguments);
-    break;
-  case UMW_OP_PtlPut:
-    add_length<umw_args_PtlPut>(digest, arguments);
-    break;
-  case UMW_OP_PtlGet:
-    add_length<umw_args_PtlGet>(digest, arguments);
     break;
   default:
     break;
@@ -70,22 +77,7 @@ PathEnd path_ends(std::uint32_t operation, const void* arguments, std::uintptr_t
 {
   Digest digest;
   digest.add(operation).add(depth).add(polls);
-  switch (operation) {
-  case UMW_OP_PtlPut:
-    add_length<umw_args_PtlPut>(digest, arguments);
-    break;
-  case UMW_OP_PtlGet:
-    add_length<umw_args_PtlGet>(digest, arguments);
-    break;
-  case UMW_OP_PtlAtomic:
-    add_length<umw_args_PtlAtomic>(digest, arguments);
-    break;
-  case UMW_OP_PtlFetchAtomic:
-    add_length<umw_args_PtlFetchAtomic>(digest, arguments);
-    break;
-  default:
-    break;
-  }
+  add_length(digest, operation, arguments);
   return digest.value();
 }
 

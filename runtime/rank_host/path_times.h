@@ -50,8 +50,6 @@ public:
   // or a trap takes part.
   void cannot_count(PathEnd from, PathEnd to, std::uint64_t steps);
 
-  [[nodiscard]] double per_instruction() const { return per_instruction_; }
-
 private:
   struct Path {
     std::uint64_t seen = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/rank_host/step_count.h"
 
-#include <utility>
-
 #include <sys/mman.h>
 
 #include "runtime/engine/burst_meter.h"
