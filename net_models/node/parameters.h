@@ -20,7 +20,8 @@ struct NodeParameters {
   double uncached_bandwidth = 30e9;
   sim::SimTime system_copy = 400 * sim::nanosecond;
   sim::SimTime clock_read = 25 * sim::nanosecond;
-  sim::SimTime instruction = 0;
+  double cached_bandwidth = 50e9;
+  sim::SimTime instruction = 120;
   sim::SimTime unreachable = 3 * sim::second;
   sim::SimTime daemon_hop = 500 * sim::microsecond;
   sim::SimTime pmi_request = 20 * sim::microsecond;
@@ -46,6 +47,9 @@ struct NodeParameters {
                 "what a NIC has written, read by a core for the first time: messages that a library copies on");
     v.time("system_copy", system_copy, "what a system call that copies (process_vm_readv) takes without its bytes");
     v.time("clock_read", clock_read, "a read of the clock, where bursts are not measured (--cpu none or fixed)");
+    v.bandwidth(
+        "cached_bandwidth", cached_bandwidth,
+        "bytes copied within a core's caches by string instructions, in short bursts that are known by their path");
     v.time("instruction", instruction,
            "an instruction of a communication library, in short bursts that are known by their path (--cpu measured); "
            "0: these are charged as measured");

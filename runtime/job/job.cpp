@@ -59,7 +59,7 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
     : plan_(plan), server_(server), directory_(directory), node_parameters_(read_node_parameters(plan_.options)),
       cores_(scheduler_, plan_.platform->node_count()),
       cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch, node_parameters_.clock_read,
-           node_parameters_.instruction),
+           {node_parameters_.instruction, 1e12 / node_parameters_.cached_bandwidth}),
       own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count()),

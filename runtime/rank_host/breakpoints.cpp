@@ -1,51 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/rank_host/breakpoints.h"
 
-#include <algorithm>
+#include <span>
 #include <utility>
-
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace umwelt::rank_host
 {
 
 namespace
 {
-constexpr unsigned char int3 = 0xcc;
-constexpr std::uintptr_t page = 4096;
+constexpr unsigned char int3 = CodeMemory::int3;
 } // namespace
-
-Breakpoints::Breakpoints() : memory_(open("/proc/self/mem", O_RDWR | O_CLOEXEC))
-{
-}
-
-Breakpoints::~Breakpoints()
-{
-  if (memory_ >= 0)
-    close(memory_);
-}
-
-bool Breakpoints::write(std::uintptr_t pc, unsigned char byte) const
-{
-  const auto put = [&] { return pwrite(memory_, &byte, 1, static_cast<off_t>(pc)) == 1; };
-  // Kernels may be told to respect protections there (proc_mem.force_override).
-  return put() ||
-         (mprotect(reinterpret_cast<void*>(pc & ~(page - 1)), page, PROT_READ | PROT_WRITE | PROT_EXEC) == 0 && put());
-}
-
-bool Breakpoints::is_patched(std::uintptr_t pc) const
-{
-  unsigned char byte = 0;
-  return pread(memory_, &byte, 1, static_cast<off_t>(pc)) == 1 && byte == int3;
-}
 
 // Whether the code is there as it was before the breakpoint.
 bool Breakpoints::holds(std::uintptr_t pc, const Point& point) const
 {
   std::array<unsigned char, 8> now{};
-  if (pread(memory_, now.data(), point.bytes, static_cast<off_t>(pc)) != static_cast<ssize_t>(point.bytes))
+  if (memory_.read(pc, std::span(now).first(point.bytes)) != point.bytes)
     return false;
   for (std::size_t i = 0; i < point.bytes; ++i) {
     const auto other = points_.find(pc + i);
@@ -57,11 +28,11 @@ bool Breakpoints::holds(std::uintptr_t pc, const Point& point) const
 
 std::size_t Breakpoints::read_code(std::uintptr_t pc, Code& code) const
 {
-  const ssize_t bytes = pread(memory_, code.data(), code.size(), static_cast<off_t>(pc));
-  for (ssize_t i = 0; i < bytes; ++i)
-    if (const auto point = points_.find(pc + static_cast<std::uintptr_t>(i)); point != points_.end() && code[i] == int3)
+  const std::size_t bytes = memory_.read(pc, code);
+  for (std::size_t i = 0; i < bytes; ++i)
+    if (const auto point = points_.find(pc + i); point != points_.end() && code[i] == int3)
       code[i] = point->second.code[0];
-  return static_cast<std::size_t>(std::max<ssize_t>(bytes, 0));
+  return bytes;
 }
 
 Breakpoints::Point* Breakpoints::find(std::uintptr_t pc)
@@ -73,7 +44,7 @@ Breakpoints::Point* Breakpoints::find(std::uintptr_t pc)
 bool Breakpoints::stands(std::uintptr_t pc)
 {
   const auto found = points_.find(pc);
-  if (found == points_.end() || pc == over_ || is_patched(pc))
+  if (found == points_.end() || pc == over_ || memory_.is_patched(pc))
     return found != points_.end();
   points_.erase(found);
   return false;
@@ -86,7 +57,7 @@ bool Breakpoints::set(std::uintptr_t pc, const Rank& rank, unsigned most_misses)
   if (point.bytes < 2)
     return false;
   point.pause = point.code[0] == 0xf3 && point.code[1] == 0x90;
-  if (!write(pc, int3))
+  if (!memory_.write(pc, int3))
     return false;
   points_.insert_or_assign(pc, point);
   return true;
@@ -97,8 +68,8 @@ void Breakpoints::clear(std::uintptr_t pc)
   const auto found = points_.find(pc);
   if (found == points_.end())
     return;
-  if (is_patched(pc))
-    write(pc, found->second.code[0]);
+  if (memory_.is_patched(pc))
+    (void)memory_.write(pc, found->second.code[0]);
   points_.erase(found);
   if (over_ == pc)
     over_ = 0;
@@ -125,14 +96,14 @@ void Breakpoints::lift_all(const Rank& rank)
 void Breakpoints::put_back()
 {
   for (const auto& [pc, point] : std::exchange(lifted_, {}))
-    if (!points_.contains(pc) && holds(pc, point) && write(pc, int3))
+    if (!points_.contains(pc) && holds(pc, point) && memory_.write(pc, int3))
       points_.emplace(pc, point);
 }
 
 void Breakpoints::step_over(std::uintptr_t pc)
 {
   stepped_over(); // another thread, which has made a system call instead
-  if (const auto found = points_.find(pc); found != points_.end() && write(pc, found->second.code[0]))
+  if (const auto found = points_.find(pc); found != points_.end() && memory_.write(pc, found->second.code[0]))
     over_ = pc;
 }
 
@@ -141,7 +112,8 @@ bool Breakpoints::stepped_over()
   const std::uintptr_t pc = std::exchange(over_, 0);
   if (pc == 0)
     return false;
-  if (const auto found = points_.find(pc); found != points_.end() && (!holds(pc, found->second) || !write(pc, int3)))
+  if (const auto found = points_.find(pc);
+      found != points_.end() && (!holds(pc, found->second) || !memory_.write(pc, int3)))
     points_.erase(found);
   return true;
 }

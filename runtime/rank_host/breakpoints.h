@@ -3,8 +3,7 @@
 //
 // Code comes and goes without anybody being told: dlclose(3), munmap(2), a mapping on top of another. So nothing is
 // written where the code is not known to be what it was: the thread that is there has just met it, or it is compared
-// first. Writes go through /proc/self/mem, which fails where there is no memory (or no longer the file's code) and
-// leaves protections as they are (proc(5)).
+// first (code_memory.h).
 #pragma once
 
 #include <array>
@@ -12,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "runtime/rank_host/code_memory.h"
 
 namespace umwelt::rank_host
 {
@@ -33,11 +34,6 @@ public:
     Code code; // as it was, as far as it reaches in memory
     std::size_t bytes;
   };
-
-  Breakpoints();
-  ~Breakpoints();
-  Breakpoints(const Breakpoints&) = delete;
-  Breakpoints& operator=(const Breakpoints&) = delete;
 
   // The breakpoint that was set at `pc`; null: none. It is still there if a thread has just met it.
   Point* find(std::uintptr_t pc);
@@ -62,10 +58,8 @@ public:
 
 private:
   [[nodiscard]] bool holds(std::uintptr_t pc, const Point& point) const;
-  [[nodiscard]] bool is_patched(std::uintptr_t pc) const;
-  bool write(std::uintptr_t pc, unsigned char byte) const;
 
-  const int memory_; // /proc/self/mem
+  const CodeMemory memory_;
   std::unordered_map<std::uintptr_t, Point> points_;
   std::vector<std::pair<std::uintptr_t, Point>> lifted_;
   std::uintptr_t over_ = 0; // where one is away while its instruction is executed

@@ -7,6 +7,12 @@
 namespace umwelt::rank_host
 {
 
+// Of short bursts that are known by their path (path_times.h), on the simulated node.
+struct Pace {
+  std::int64_t instruction = 0; // ps; 0: they are charged as measured
+  double copied_byte = 0;       // ps, of string instructions
+};
+
 struct Burst {
   std::int64_t time = 0;    // ps; 0 if bursts are not measured
   std::int64_t learned = 0; // of that: what its path takes (path_times.h); the rest was measured

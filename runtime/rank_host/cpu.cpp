@@ -19,9 +19,8 @@ constexpr std::int64_t uptime_origin_ns = 86'400LL * 1'000'000'000LL;
 } // namespace
 
 Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read,
-         sim::SimTime instruction)
-    : policy_(policy), threshold_(threshold), first_touch_(first_touch), clock_read_(clock_read),
-      instruction_(instruction)
+         const Pace& pace)
+    : policy_(policy), threshold_(threshold), first_touch_(first_touch), clock_read_(clock_read), pace_(pace)
 {
   using Kind = engine::CpuPolicy::Kind;
   if (policy.kind == Kind::measured || policy.kind == Kind::scaled)

@@ -18,9 +18,8 @@ class Cpu
 public:
   // `clock_read`: what a read of the clock takes where bursts are not measured, since a program that waits for the
   // clock to move must see it move.
-  // `instruction`: of the paths of short bursts (path_times.h); 0: these are charged as measured.
   Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read,
-      sim::SimTime instruction = 0);
+      const Pace& pace = {});
 
   // CPU time of a burst of the calling thread that began at `begin` ticks and ends now; 0 if bursts are not measured.
   sim::SimTime measure(std::uint64_t begin) { return meter_ ? meter_->measure(begin) : 0; }
@@ -44,13 +43,10 @@ public:
   // How the shim is to read the clock between crossings.
   void set_up(umw_clock& clock) const;
   [[nodiscard]] bool measured() const { return meter_.has_value(); }
-  // Of the time stamp counter, in that time.
-  [[nodiscard]] double ticks(sim::SimTime time) const
-  {
-    return meter_ ? static_cast<double>(time) / meter_->ps_per_tick() : 0;
-  }
-  // Of paths, ps; 0: there are none.
-  [[nodiscard]] sim::SimTime instruction() const { return measured() ? instruction_ : 0; }
+  // Of the time stamp counter; 0 if bursts are not measured.
+  [[nodiscard]] double ticks_per_ps() const { return meter_ ? 1 / meter_->ps_per_tick() : 0; }
+  // Of short bursts; none where bursts are not measured.
+  [[nodiscard]] Pace pace() const { return measured() ? pace_ : Pace{}; }
   // What a measured burst lacks when it begins with data that the NIC has just written: the miss of its first line.
   [[nodiscard]] sim::SimTime first_touch() const { return measured() ? first_touch_ : 0; }
 
@@ -59,7 +55,7 @@ private:
   sim::SimTime threshold_;
   sim::SimTime first_touch_;
   sim::SimTime clock_read_;
-  sim::SimTime instruction_;
+  Pace pace_;
   std::optional<engine::BurstMeter> meter_;
   std::int64_t realtime_origin_ns_; // one clock for all ranks
 };

@@ -10,28 +10,44 @@ namespace umwelt::rank_host
 namespace
 {
 
-// Counting costs some 2 us per instruction. What it may cost at once, and per burst afterwards.
-constexpr std::uint64_t free_steps = 200'000;
-constexpr std::uint64_t bursts_per_step = 8;
+// A step of counting costs some 3 us. What it may cost per burst, in the beginning and afterwards.
+constexpr std::uint64_t early_steps = 150'000;
+constexpr std::uint64_t early_steps_per_burst = 40;
+constexpr std::uint64_t bursts_per_step = 2;
+constexpr double least_step = 1000; // ps that one takes here, not counted: tells what counting will cost
+constexpr double important = 0.004; // part of the time of all short bursts, from which on a path is worth it
 // Bursts from one place may end at several; tries to count one of them.
 constexpr unsigned tries = 3;
-constexpr std::uint64_t count_again = 4; // times as often seen,
-constexpr double enough_counts = 3;      // when it has been counted so often
-constexpr double memory = 8;             // bursts, counts: what came before fades
+constexpr double enough_counts = 3;        // times a path is counted at first, then
+constexpr std::uint64_t count_again = 4;   // when it has been seen so many times as often;
+constexpr double steady_counts = 2;        // if these
+constexpr double steady = 0.02;            // differ by no more than this part:
+constexpr std::uint64_t steady_again = 16; // times as often
+constexpr double memory = 8;               // bursts, counts: what came before fades
+constexpr double many = 256;               // bursts of all paths, likewise
 // Beyond this many times the typical time, a burst has done something else besides.
 constexpr double far_longer = 4;
-constexpr double moved = 1.4; // the typical time, up or down: perhaps another path by now
+constexpr sim::SimTime refill = 1 * sim::microsecond; // what a burst takes longer here lies in so much of it
+constexpr double several_paths = 0.5;                 // counts that differ by more than this part are not of one path
+// The typical time, up or down: perhaps another path by now. A steady one more probably finds other caches.
+constexpr double moved = 1.4;
+constexpr double steady_moved = 3;
 
 } // namespace
 
-PathTimes::Path& PathTimes::path(PathEnd from, PathEnd to)
+std::uint64_t PathTimes::key(PathEnd from, PathEnd to)
 {
-  return paths_[(from ^ (to >> 29)) * 0x9e3779b97f4a7c15 ^ to];
+  return (from ^ (to >> 29)) * 0x9e3779b97f4a7c15 ^ to;
 }
 
-bool PathTimes::affordable() const
+bool PathTimes::Path::is_steady() const
 {
-  return steps_ < free_steps + bursts_ / bursts_per_step;
+  return counts >= steady_counts && std::sqrt(variance) <= steady * mean;
+}
+
+bool PathTimes::affordable(std::uint64_t steps) const
+{
+  return steps_ + steps <= std::min(early_steps, bursts_ * early_steps_per_burst) + bursts_ / bursts_per_step;
 }
 
 bool PathTimes::wants_count(PathEnd from)
@@ -39,11 +55,11 @@ bool PathTimes::wants_count(PathEnd from)
   if (due_.empty() || from == 0) [[likely]]
     return false;
   const auto due = due_.find(from);
-  if (due == due_.end())
+  if (due == due_.end() || !affordable(due->second.steps))
     return false;
-  if (--due->second == 0)
+  if (--due->second.tries == 0)
     due_.erase(due);
-  return affordable();
+  return true;
 }
 
 Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
@@ -51,55 +67,83 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
   if (from == 0 || to == 0)
     return {measured};
   ++bursts_;
-  Path& path = this->path(from, to);
+  const std::uint64_t key = PathTimes::key(from, to);
+  Path& path = paths_[key];
   ++path.seen;
   const auto time = static_cast<double>(measured);
   const double before = path.typical;
   path.typical =
       path.seen == 1 ? time : before + (std::clamp(time, before / far_longer, before * far_longer) - before) / memory;
-  if (path.uncountable || path.seen < first_seen || path.typical > static_cast<double>(longest))
+  if (path.uncountable || path.typical > static_cast<double>(longest))
     return {measured};
+  path.total += time;
+  total_ += time;
+  const double much = path.is_steady() ? steady_moved : moved;
   const bool has_moved = path.counts > 0 && path.seen >= path.counted_at * 2 &&
-                         (path.typical > path.at_count * moved || path.typical < path.at_count / moved);
+                         (path.typical > path.at_count * much || path.typical < path.at_count / much);
   if (has_moved) { // what is counted now is to tell more than what was before
     path.at_count = path.typical;
     path.counts = std::min(path.counts, 1.0);
   }
-  if (path.seen >= path.next_count || has_moved) {
-    due_[from] = tries;
+  if ((path.seen >= path.next_count && path.total >= important * total_) || has_moved) {
+    due_[from] = {key, tries, static_cast<std::uint64_t>(path.counts > 0 ? path.steps : path.typical / least_step)};
     path.next_count = std::max(path.next_count, path.seen + first_seen); // if none of them comes here
   }
   if (path.counts == 0)
-    return {measured};
-  const double learned = path.mean * per_instruction_;
+    return like_others(time);
+  of_counted_ += (path.mean - of_counted_) / many;
+  measured_of_counted_ += (std::min(time, far_longer * path.typical) - measured_of_counted_) / many;
+  const double doubt = std::sqrt(path.variance);
+  if (doubt > several_paths * path.mean) {
+    const double learned =
+        std::min(time, far_longer * path.typical) * path.mean * static_cast<double>(path.seen) / path.total;
+    return {static_cast<sim::SimTime>(learned), static_cast<sim::SimTime>(learned), static_cast<sim::SimTime>(doubt)};
+  }
   const double besides = time > far_longer * path.typical ? time - path.typical : 0;
-  return {static_cast<sim::SimTime>(learned + besides), static_cast<sim::SimTime>(learned),
-          static_cast<sim::SimTime>(std::sqrt(path.variance) * per_instruction_)};
+  return {static_cast<sim::SimTime>(path.mean + besides), static_cast<sim::SimTime>(path.mean),
+          static_cast<sim::SimTime>(doubt)};
 }
 
-Burst PathTimes::charge_counted(PathEnd from, PathEnd to, std::uint64_t instructions)
+Burst PathTimes::like_others(double measured) const
 {
-  steps_ += instructions;
-  const auto count = static_cast<double>(instructions);
-  const auto time = static_cast<sim::SimTime>(count * per_instruction_);
+  const double cold = std::min(measured, static_cast<double>(refill));
+  const double ratio = measured_of_counted_ > 0 ? std::min(of_counted_ / measured_of_counted_, 1.0) : 1.0;
+  return {static_cast<sim::SimTime>(measured - cold * (1 - ratio))};
+}
+
+Burst PathTimes::charge_counted(PathEnd from, PathEnd to, const Count& count)
+{
+  steps_ += count.steps;
   if (from == 0 || to == 0)
-    return {time, time};
-  Path& path = this->path(from, to);
+    return {count.time, count.time};
+  Path& path = counted(from, to);
   path.counts = std::min(path.counts + 1, memory);
-  const double off = count - path.mean;
+  const auto time = static_cast<double>(count.time);
+  const double off = time - path.mean;
   path.mean += off / path.counts;
-  path.variance += (off * (count - path.mean) - path.variance) / path.counts;
+  path.variance += (off * (time - path.mean) - path.variance) / path.counts;
+  path.steps = static_cast<double>(count.steps);
   path.at_count = path.typical;
   path.counted_at = path.seen;
-  path.next_count = path.counts < enough_counts ? path.seen + first_seen : path.seen * count_again;
-  return {time, time, static_cast<sim::SimTime>(std::sqrt(path.variance) * per_instruction_)};
+  path.next_count = path.is_steady()              ? path.seen * steady_again
+                    : path.counts < enough_counts ? path.seen + first_seen
+                                                  : path.seen * count_again;
+  return {count.time, count.time, static_cast<sim::SimTime>(std::sqrt(path.variance))};
 }
 
 void PathTimes::cannot_count(PathEnd from, PathEnd to, std::uint64_t steps)
 {
   steps_ += steps;
   if (from != 0 && to != 0)
-    path(from, to).uncountable = true;
+    counted(from, to).uncountable = true;
+}
+
+PathTimes::Path& PathTimes::counted(PathEnd from, PathEnd to)
+{
+  const std::uint64_t key = PathTimes::key(from, to);
+  if (const auto due = due_.find(from); due != due_.end() && due->second.path == key)
+    due_.erase(due);
+  return paths_[key];
 }
 
 } // namespace umwelt::rank_host

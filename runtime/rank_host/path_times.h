@@ -8,14 +8,18 @@
 // them (step_count.h), and each takes what an instruction of a communication library takes on the simulated node
 // (`instruction`, net_models/node/parameters.h). That is the same whatever else runs here, and however many ranks.
 //
-// - A path counts from its `first_seen`th burst on. Before that, and for whatever is longer than `longest`, makes
-//   system calls or cannot be stepped through, the burst is charged as measured.
+// - A path is counted from its `first_seen`th burst on, when it makes up a noticeable part of the time of all of them.
+//   Until then its bursts are charged as measured, in the proportion in which those of other paths are charged less
+//   than measured. What is longer than `longest`, makes system calls or cannot be stepped through is charged as
+//   measured.
 // - A burst that has taken far longer than its path usually does has done something else besides, which is added.
 // - Paths are the same in all ranks of a process, which learn together: they are told by the calls, what came and what
 //   was asked for, and by how deep the stack is, not by addresses.
-// - A path is counted again when it has been passed four times as often, and when it begins to take another time. It is
+// - A path is counted again when it has been passed some times as often, and when it begins to take another time. It is
 //   charged the mean, so that paths whose counts vary are right on average; how much they vary is the doubt that is
-//   told with the result.
+//   told with the result. Counts that vary by more than half are those of several paths that look alike: each burst is
+//   charged the part of its own time that their mean is of what they take on average.
+// - Counting is slow, so it has a budget that grows with the bursts.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +31,18 @@
 namespace umwelt::rank_host
 {
 
+// What step_count.h has counted of a burst.
+struct Count {
+  sim::SimTime time = 0; // what that takes on the simulated node; 0: it could not be counted
+  std::uint64_t steps = 0;
+};
+
 // Where a path begins or ends; 0: nowhere that could be told from others.
 using PathEnd = std::uint64_t;
 
 class PathTimes
 {
 public:
-  // `per_instruction`: ps.
-  explicit PathTimes(double per_instruction) : per_instruction_(per_instruction) {}
-
   static constexpr sim::SimTime longest = 10 * sim::microsecond;
   static constexpr std::uint64_t most_steps = 20'000; // of one burst, which is longer than `longest` if it has more
   static constexpr unsigned first_seen = 8;
@@ -45,7 +52,7 @@ public:
   // A burst has ended that was measured so.
   [[nodiscard]] Burst charge(PathEnd from, PathEnd to, sim::SimTime measured);
   // The same of one that was counted.
-  [[nodiscard]] Burst charge_counted(PathEnd from, PathEnd to, std::uint64_t instructions);
+  [[nodiscard]] Burst charge_counted(PathEnd from, PathEnd to, const Count& count);
   // A burst that began there could not be counted, which has taken so many steps to see: it is too long, or the kernel
   // or a trap takes part.
   void cannot_count(PathEnd from, PathEnd to, std::uint64_t steps);
@@ -56,19 +63,35 @@ private:
     std::uint64_t next_count = first_seen;
     std::uint64_t counted_at = 0; // how often it had been seen then
     double typical = 0;           // ps, measured
+    double total = 0;             // ps, measured
     double at_count = 0;          // what that was when it was counted last
     double counts = 0;            // how often that was, at most `memory`,
-    double mean = 0;              // instructions,
+    double mean = 0;              // ps by the instructions counted,
     double variance = 0;          // of these
+    double steps = 0;             // the last time
     bool uncountable = false;
+
+    [[nodiscard]] bool is_steady() const;
+  };
+  struct Due {
+    std::uint64_t path = 0;
+    unsigned tries = 0;
+    std::uint64_t steps = 0; // that one is likely to take
   };
 
-  [[nodiscard]] Path& path(PathEnd from, PathEnd to);
-  [[nodiscard]] bool affordable() const;
+  [[nodiscard]] static std::uint64_t key(PathEnd from, PathEnd to);
+  [[nodiscard]] bool affordable(std::uint64_t steps) const;
+  // Of a path that has not been counted: as much shorter than measured as those are that have been.
+  [[nodiscard]] Burst like_others(double measured) const;
+  // The path of a burst that is over and need not be counted again now.
+  [[nodiscard]] Path& counted(PathEnd from, PathEnd to);
 
-  const double per_instruction_;
   std::unordered_map<std::uint64_t, Path> paths_;
-  std::unordered_map<PathEnd, unsigned> due_; // paths from there are to be counted, with so many tries
+  std::unordered_map<PathEnd, Due> due_; // what is to be counted of what begins there
+  double total_ = 0;                     // ps, of all short bursts, measured
+  // Of bursts whose path has been counted, on average, ps:
+  double of_counted_ = 0;          // charged
+  double measured_of_counted_ = 0; // measured
   std::uint64_t bursts_ = 0;
   std::uint64_t steps_ = 0;
 };

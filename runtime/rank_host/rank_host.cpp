@@ -97,9 +97,9 @@ RankHost::~RankHost() = default;
 void RankHost::begin_slices(SimTime quantum)
 {
   slices_ = std::make_unique<Slices>(*this, quantum);
-  if (cpu_.instruction() > 0 && !slices_->traced()) {
-    path_times_ = std::make_unique<PathTimes>(static_cast<double>(cpu_.instruction()));
-    step_count_ = std::make_unique<StepCount>(cpu_.ticks(cpu_.instruction()));
+  if (cpu_.pace().instruction > 0 && !slices_->traced()) {
+    path_times_ = std::make_unique<PathTimes>();
+    step_count_ = std::make_unique<StepCount>(cpu_.pace(), cpu_.ticks_per_ps());
   }
 }
 
@@ -116,15 +116,11 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
   umw_gate& gate = thread.rank.gate;
   thread.trapped = false;
   StepCount* const count = step_count();
-  if (count != nullptr) {
+  if (count != nullptr)
     counted_ = count->end();
-    spoilt_ = counted_ == 0;
-  }
   if (serve_here(thread, operation, arguments)) {
-    if (count != nullptr) { // the burst goes on
-      counted_ = 0;
-      spoilt_ = true;
-    }
+    if (count != nullptr)
+      counted_->time = 0; // the burst goes on
     return;
   }
   ++gate.crossings;
@@ -438,10 +434,11 @@ Burst RankHost::end_burst(Thread& thread)
     return {measured};
   const PathEnd from = std::exchange(thread.from, 0);
   const PathEnd to = std::exchange(thread.to, 0);
-  if (std::exchange(spoilt_, false))
-    path_times_->cannot_count(from, to, step_count_->steps());
-  if (const std::uint64_t counted = std::exchange(counted_, 0); counted > 0)
-    return path_times_->charge_counted(from, to, counted);
+  if (const std::optional<Count> count = std::exchange(counted_, std::nullopt)) {
+    if (count->time > 0)
+      return path_times_->charge_counted(from, to, *count);
+    path_times_->cannot_count(from, to, count->steps);
+  }
   return path_times_->charge(from, to, measured);
 }
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -185,8 +186,7 @@ private:
   std::unique_ptr<Slices> slices_;
   std::unique_ptr<PathTimes> path_times_; // null: bursts are charged as measured
   std::unique_ptr<StepCount> step_count_; // likewise
-  std::uint64_t counted_ = 0;             // instructions of the burst that ends
-  bool spoilt_ = false;                   // they were to be counted, which was not possible
+  std::optional<Count> counted_;          // of the burst that ends
   bool dispatching_ = false;              // system calls of ranks with several threads come here
   std::shared_ptr<Directory> current_directory_;
   const mode_t own_file_mask_ = FileMask().before();

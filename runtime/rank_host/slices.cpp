@@ -314,6 +314,8 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
   if (!of_rank)
     return false;
   const std::uintptr_t pc = pc_of(context) - 1;
+  if (StepCount* count = rank_host_.step_count(); count != nullptr && count->met(context, pc))
+    return true;
   const unsigned bytes = time_stamps_.at(pc);
   if (bytes == 0 && !loops_.breakpoints().contains(pc))
     return false;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/rank_host/step_count.h"
 
-#include <sys/mman.h>
+#include <array>
+#include <span>
 
 #include "runtime/engine/burst_meter.h"
 #include "runtime/rank_host/machine_context.h"
-#include "runtime/rank_host/path_times.h"
 #include "runtime/rank_host/rank_host.h"
+#include "runtime/rank_host/string_instructions.h"
+
+// Of this program, by the linker.
+extern "C" const char __executable_start; // NOLINT(bugprone-reserved-identifier)
+extern "C" const char etext;
 
 namespace umwelt::rank_host
 {
@@ -14,44 +19,13 @@ namespace umwelt::rank_host
 namespace
 {
 
-constexpr std::uintptr_t page_bytes = 4096;
-constexpr std::uint64_t vector_bytes = 32; // that an instruction of a copy moves
+constexpr std::size_t longest_instruction = 15;
+constexpr std::size_t chunk = 256; // of code that is looked at; more is several pieces of straight code
+using End = StraightCode::End;
 
-// The program may be about to jump to where nothing is.
-bool is_there(std::uintptr_t page)
+bool is_runtime(std::uintptr_t pc)
 {
-  unsigned char present = 0;
-  return mincore(reinterpret_cast<void*>(page), page_bytes, &present) == 0;
-}
-
-bool is_system_call(const unsigned char* code)
-{
-  return code[0] == 0x0f && (code[1] == 0x05 || code[1] == 0x34);
-}
-
-// With a prefix that repeats it: bytes per element, 0: it is none. Intel SDM, volume 2, REP.
-unsigned string_element(const unsigned char* code)
-{
-  if (code[0] != 0xf3 && code[0] != 0xf2)
-    return 0;
-  const bool wide = (code[1] & 0xf8) == 0x48; // REX.W
-  const unsigned char operation = code[wide ? 2 : 1];
-  switch (operation) {
-  case 0xa4: // movs, cmps, stos, lods, scas of bytes
-  case 0xa6:
-  case 0xaa:
-  case 0xac:
-  case 0xae:
-    return 1;
-  case 0xa5: // of words
-  case 0xa7:
-  case 0xab:
-  case 0xad:
-  case 0xaf:
-    return wide ? 8 : 4;
-  default:
-    return 0;
-  }
+  return pc >= reinterpret_cast<std::uintptr_t>(&__executable_start) && pc < reinterpret_cast<std::uintptr_t>(&etext);
 }
 
 } // namespace
@@ -60,44 +34,167 @@ void StepCount::begin(Thread& thread)
 {
   thread_ = &thread;
   spoilt_ = false;
-  instructions_ = steps_ = elements_ = 0;
-  last_ = page_ = 0;
+  instructions_ = copied_ = steps_ = 0;
+  next_ = 0;
+  codes_.clear();
 }
 
 void StepCount::step(ucontext_t& context)
 {
-  const std::uintptr_t pc = pc_of(context);
-  constexpr std::uintptr_t longest_instruction = 15;
-  const std::uintptr_t page = (pc + longest_instruction) & ~(page_bytes - 1);
-  if (page != page_ && !(is_there(pc & ~(page_bytes - 1)) && is_there(page)))
-    spoilt_ = true;
-  page_ = page;
-  if (!spoilt_) {
-    const auto* code = reinterpret_cast<const unsigned char*>(pc);
-    const unsigned element = string_element(code);
-    if (pc == last_ && element != 0)
-      elements_ += element;
-    else
-      ++instructions_;
-    last_ = pc;
-    spoilt_ = is_system_call(code) || ++steps_ >= PathTimes::most_steps;
-  }
+  set_trap_flag(context, false);
   if (spoilt_)
-    set_trap_flag(context, false);
-  const std::uint64_t passed = counted();
+    return;
+  if (is_runtime(pc_of(context))) {
+    set_trap_flag(context, true);
+    tell_clock();
+    return;
+  }
+  ++instructions_;
+  advance(context);
+}
+
+bool StepCount::met(ucontext_t& context, std::uintptr_t pc)
+{
+  if (!patches_.contains(pc))
+    return false;
+  context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
+  if (pc != next_) { // by a signal's handler, say
+    spoil();
+    return true;
+  }
+  instructions_ += on_the_way_;
+  if (end_ == End::none) {
+    unpatch(pc);
+    advance(context);
+  } else if (execute(context, end_)) {
+    advance(context);
+  } else {
+    step_next(context);
+  }
+  return true;
+}
+
+// From where the thread stands to the next end of straight code.
+void StepCount::advance(ucontext_t& context)
+{
+  while (++steps_ < PathTimes::most_steps) {
+    const std::uintptr_t pc = pc_of(context);
+    if (is_runtime(pc)) { // it comes back, or makes the call that ends the burst
+      const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+      next_ = *reinterpret_cast<const std::uintptr_t*>(stack);
+      on_the_way_ = 0;
+      end_ = End::none;
+      if (!patch(next_))
+        break;
+      return tell_clock();
+    }
+    const StraightCode& code = code_at(pc);
+    if (code.end == End::system_call || code.end == End::unreadable || (code.end == End::none && code.bytes == 0))
+      break;
+    if (code.bytes == 0) {
+      if (execute(context, code.end))
+        continue;
+      step_next(context);
+      return;
+    }
+    next_ = pc + code.bytes;
+    on_the_way_ = code.instructions;
+    end_ = code.end;
+    if (!patch(next_))
+      break;
+    return tell_clock();
+  }
+  spoil();
+}
+
+const StraightCode& StepCount::code_at(std::uintptr_t pc)
+{
+  const auto [known, is_new] = codes_.try_emplace(pc);
+  if (is_new) {
+    std::array<unsigned char, chunk> bytes{};
+    const std::size_t there = memory_.read(pc, bytes);
+    for (std::size_t i = 0; i < there; ++i)
+      if (bytes[i] == CodeMemory::int3)
+        if (const auto patch = patches_.find(pc + i); patch != patches_.end())
+          bytes[i] = patch->second;
+    known->second = straight_code(std::span(bytes).first(there));
+  }
+  return known->second;
+}
+
+// What ends straight code. False: the thread has to.
+bool StepCount::execute(ucontext_t& context, End end)
+{
+  if (end == End::string) {
+    const std::uint64_t bytes = execute_string_instruction(context);
+    copied_ += bytes;
+    instructions_ += bytes > 0 ? 1 : 0;
+    return bytes > 0;
+  }
+  const std::uintptr_t pc = pc_of(context);
+  std::array<unsigned char, longest_instruction> code{};
+  const std::size_t there = memory_.read(pc, code);
+  if (const auto patch = patches_.find(pc); patch != patches_.end())
+    code[0] = patch->second;
+  if (!take_branch(context, std::span(code).first(there), memory_))
+    return false;
+  ++instructions_;
+  return true;
+}
+
+void StepCount::step_next(ucontext_t& context)
+{
+  unpatch(pc_of(context));
+  set_trap_flag(context, true);
+  tell_clock();
+}
+
+bool StepCount::patch(std::uintptr_t pc)
+{
+  if (patches_.contains(pc))
+    return true;
+  unsigned char byte = 0;
+  if (memory_.read(pc, {&byte, 1}) != 1 || byte == CodeMemory::int3 || !memory_.write(pc, CodeMemory::int3))
+    return false;
+  patches_.emplace(pc, byte);
+  return true;
+}
+
+void StepCount::unpatch(std::uintptr_t pc)
+{
+  const auto patch = patches_.find(pc);
+  if (patch == patches_.end())
+    return;
+  if (memory_.is_patched(pc)) // the program may have written other code
+    (void)memory_.write(pc, patch->second);
+  patches_.erase(patch);
+}
+
+void StepCount::spoil()
+{
+  spoilt_ = true;
+  while (!patches_.empty())
+    unpatch(patches_.begin()->first);
+}
+
+void StepCount::tell_clock()
+{
   thread_->rank.gate.clock.burst_start =
-      engine::BurstMeter::ticks() - static_cast<std::uint64_t>(static_cast<double>(passed) * ticks_);
+      engine::BurstMeter::ticks() - static_cast<std::uint64_t>(static_cast<double>(time()) * ticks_per_ps_);
 }
 
-std::uint64_t StepCount::counted() const
+sim::SimTime StepCount::time() const
 {
-  return instructions_ + elements_ / vector_bytes;
+  return static_cast<sim::SimTime>(instructions_) * pace_.instruction +
+         static_cast<sim::SimTime>(static_cast<double>(copied_) * pace_.copied_byte);
 }
 
-std::uint64_t StepCount::end()
+Count StepCount::end()
 {
+  const bool counted = !spoilt_ && instructions_ > 0;
+  spoil();
   thread_ = nullptr;
-  return spoilt_ ? 0 : counted();
+  return {counted ? time() : 0, steps_};
 }
 
 } // namespace umwelt::rank_host

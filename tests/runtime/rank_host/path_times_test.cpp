@@ -11,16 +11,30 @@ namespace
 using sim::microsecond;
 using sim::SimTime;
 
-constexpr double per_instruction = 100; // ps
+constexpr SimTime per_instruction = 100; // ps
 constexpr PathEnd from = 17;
 constexpr PathEnd to = 23;
+
+Count counted(std::uint64_t instructions)
+{
+  return {static_cast<SimTime>(instructions) * per_instruction, instructions};
+}
+
+// Bursts pay for what is counted.
+PathTimes after_many_bursts()
+{
+  PathTimes times;
+  for (unsigned i = 0; i < 5000; ++i)
+    (void)times.charge(from + 1, to, 2 * PathTimes::longest);
+  return times;
+}
 
 // Of a path that takes so long here: until it wants to be counted, then so many instructions.
 void learn(PathTimes& times, SimTime measured, std::uint64_t instructions, PathEnd end = to)
 {
   for (unsigned i = 0; i < 10 * PathTimes::first_seen; ++i) {
     if (times.wants_count(from)) {
-      (void)times.charge_counted(from, end, instructions);
+      (void)times.charge_counted(from, end, counted(instructions));
       return;
     }
     (void)times.charge(from, end, measured);
@@ -30,7 +44,7 @@ void learn(PathTimes& times, SimTime measured, std::uint64_t instructions, PathE
 
 TEST(PathTimes, ChargesWhatWasMeasuredUntilThePathHasBeenCounted)
 {
-  PathTimes times(per_instruction);
+  PathTimes times = after_many_bursts();
   for (unsigned i = 0; i < PathTimes::first_seen; ++i) {
     EXPECT_FALSE(times.wants_count(from));
     const Burst burst = times.charge(from, to, 3 * microsecond);
@@ -42,7 +56,7 @@ TEST(PathTimes, ChargesWhatWasMeasuredUntilThePathHasBeenCounted)
 
 TEST(PathTimes, ChargesInstructionsWhateverItTakesHere)
 {
-  PathTimes times(per_instruction);
+  PathTimes times = after_many_bursts();
   learn(times, 3 * microsecond, 1000);
   for (const SimTime measured : {3 * microsecond, 2 * microsecond, 9 * microsecond}) {
     const Burst burst = times.charge(from, to, measured);
@@ -54,15 +68,15 @@ TEST(PathTimes, ChargesInstructionsWhateverItTakesHere)
 
 TEST(PathTimes, ABurstThatIsCountedTakesItsInstructions)
 {
-  PathTimes times(per_instruction);
-  const Burst burst = times.charge_counted(from, to, 700);
+  PathTimes times = after_many_bursts();
+  const Burst burst = times.charge_counted(from, to, counted(700));
   EXPECT_EQ(burst.time, 700 * 100);
   EXPECT_EQ(burst.learned, burst.time);
 }
 
 TEST(PathTimes, WhatABurstDoesBesidesIsAdded)
 {
-  PathTimes times(per_instruction);
+  PathTimes times = after_many_bursts();
   learn(times, 2 * microsecond, 1000);
   const Burst burst = times.charge(from, to, 500 * microsecond);
   EXPECT_GT(burst.time, 490 * microsecond);
@@ -72,7 +86,7 @@ TEST(PathTimes, WhatABurstDoesBesidesIsAdded)
 
 TEST(PathTimes, LongBurstsAreMeasured)
 {
-  PathTimes times(per_instruction);
+  PathTimes times = after_many_bursts();
   for (unsigned i = 0; i < 100; ++i) {
     EXPECT_EQ(times.charge(from, to, 2 * PathTimes::longest).learned, 0);
     EXPECT_FALSE(times.wants_count(from));
@@ -81,7 +95,7 @@ TEST(PathTimes, LongBurstsAreMeasured)
 
 TEST(PathTimes, WhatCannotBeCountedIsMeasured)
 {
-  PathTimes times(per_instruction);
+  PathTimes times = after_many_bursts();
   times.cannot_count(from, to, 100);
   for (unsigned i = 0; i < 100; ++i) {
     EXPECT_EQ(times.charge(from, to, 3 * microsecond).time, 3 * microsecond);
@@ -91,7 +105,7 @@ TEST(PathTimes, WhatCannotBeCountedIsMeasured)
 
 TEST(PathTimes, AnEndThatNobodyKnowsIsMeasured)
 {
-  PathTimes times(per_instruction);
+  PathTimes times = after_many_bursts();
   for (unsigned i = 0; i < 100; ++i) {
     EXPECT_EQ(times.charge(0, to, 3 * microsecond).learned, 0);
     EXPECT_EQ(times.charge(from, 0, 3 * microsecond).learned, 0);
@@ -102,7 +116,7 @@ TEST(PathTimes, AnEndThatNobodyKnowsIsMeasured)
 
 TEST(PathTimes, PathsThatVaryTakeTheirMeanAndSayByHowMuch)
 {
-  PathTimes times(per_instruction);
+  PathTimes times = after_many_bursts();
   learn(times, 2 * microsecond, 800);
   learn(times, 2 * microsecond, 1200);
   const Burst burst = times.charge(from, to, 2 * microsecond);
@@ -113,22 +127,51 @@ TEST(PathTimes, PathsThatVaryTakeTheirMeanAndSayByHowMuch)
 
 TEST(PathTimes, APathThatBeginsToTakeAnotherTimeIsCountedAgain)
 {
-  PathTimes times(per_instruction);
-  for (int i = 0; i < 3; ++i)
+  PathTimes times = after_many_bursts();
+  for (int i = 0; i < 2; ++i)
     learn(times, 1 * microsecond, 1000);
   learn(times, 4 * microsecond, 3000);
   EXPECT_GT(times.charge(from, to, 4 * microsecond).time, 1900 * 100);
 }
 
+TEST(PathTimes, ASteadyPathIsCountedAgainAfterALongTime)
+{
+  PathTimes times = after_many_bursts();
+  learn(times, microsecond, 1000);
+  learn(times, microsecond, 1000);
+  for (unsigned i = 0; i < 10 * PathTimes::first_seen; ++i) {
+    EXPECT_FALSE(times.wants_count(from));
+    (void)times.charge(from, to, i < 40 ? microsecond : 2 * microsecond); // caches are full of others
+  }
+}
+
+TEST(PathTimes, NoFurtherTryOnceItHasBeenCounted)
+{
+  PathTimes times = after_many_bursts();
+  learn(times, microsecond, 1000);
+  EXPECT_FALSE(times.wants_count(from));
+}
+
+TEST(PathTimes, BurstsPayForWhatIsCounted)
+{
+  PathTimes times;
+  for (unsigned i = 0; i < PathTimes::first_seen; ++i)
+    (void)times.charge(from, to, 2 * microsecond);
+  EXPECT_FALSE(times.wants_count(from)) << "thousands of steps, after few bursts";
+  for (unsigned i = 0; i < 1000; ++i)
+    (void)times.charge(from, to, 2 * microsecond);
+  EXPECT_TRUE(times.wants_count(from));
+}
+
 TEST(PathTimes, TriesToCountEndIfThePathEndsElsewhere)
 {
-  PathTimes times(per_instruction);
+  PathTimes times = after_many_bursts();
   for (unsigned i = 0; i < PathTimes::first_seen; ++i)
     (void)times.charge(from, to, microsecond);
   unsigned tries = 0;
   while (times.wants_count(from)) {
     ASSERT_LT(++tries, 10U);
-    (void)times.charge_counted(from, to + 2, 500);
+    (void)times.charge_counted(from, to + 2, counted(500));
   }
   EXPECT_GT(tries, 0U);
 }
@@ -136,12 +179,12 @@ TEST(PathTimes, TriesToCountEndIfThePathEndsElsewhere)
 TEST(PathTimes, CountingHasItsPriceEvenInVain)
 {
   for (const bool in_vain : {false, true}) {
-    PathTimes times(per_instruction);
+    PathTimes times = after_many_bursts();
     for (unsigned i = 0; i < 20; ++i)
       if (in_vain)
         times.cannot_count(from, to + 2, PathTimes::most_steps);
       else
-        (void)times.charge_counted(from, to + 2, PathTimes::most_steps);
+        (void)times.charge_counted(from, to + 2, counted(PathTimes::most_steps));
     for (unsigned i = 0; i < PathTimes::first_seen; ++i)
       (void)times.charge(from, to, microsecond);
     EXPECT_FALSE(times.wants_count(from)) << "too much has been spent on it";
