@@ -20,6 +20,7 @@ struct NodeParameters {
   double uncached_bandwidth = 30e9;
   sim::SimTime system_copy = 400 * sim::nanosecond;
   sim::SimTime clock_read = 25 * sim::nanosecond;
+  std::uint64_t core_cache = 512 << 10;
   double cached_bandwidth = 50e9;
   sim::SimTime instruction = 120;
   sim::SimTime unreachable = 3 * sim::second;
@@ -47,6 +48,8 @@ struct NodeParameters {
                 "what a NIC has written, read by a core for the first time: messages that a library copies on");
     v.time("system_copy", system_copy, "what a system call that copies (process_vm_readv) takes without its bytes");
     v.time("clock_read", clock_read, "a read of the clock, where bursts are not measured (--cpu none or fixed)");
+    v.size("core_cache", core_cache,
+           "what a core's own caches hold; memcpy of more than half of it goes through memory, at copy_bandwidth");
     v.bandwidth(
         "cached_bandwidth", cached_bandwidth,
         "bytes copied within a core's caches by string instructions, in short bursts that are known by their path");

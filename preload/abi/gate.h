@@ -229,7 +229,8 @@ struct umw_gate {
   uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/process/limits.c) */
   int64_t line_ps;         /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
   uint64_t shm_bytes;      /* that fit into /dev/shm of the node */
-  double copy_ps_per_byte; /* and what is copied takes so long besides */
+  double copy_ps_per_byte; /* and what is copied takes so long besides, */
+  uint64_t cached_copy;    /* within a rank, too, where bursts are measured and it is more than this */
   int32_t same_addresses;  /* the program has asked for the same addresses in all ranks */
   uint64_t random_seed;    /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal;                                /* set by the shim */

@@ -177,8 +177,23 @@ void umw_end_pause(uint64_t begin)
     umw_pause_was_long(begin);
 }
 
-/* Out of shared memory, and so small that it need not be told: it changes nothing for others. */
-enum { SMALL = 4096 };
+enum {
+  SMALL = 4096, /* out of shared memory, need not be told: it changes nothing for others */
+  LARGE = 16384 /* may be more than a core's caches hold */
+};
+
+/* Through memory, at the pace of the simulated node's. */
+__attribute__((noinline)) static void* copy_large(void* to, const void* from, size_t size, copy_function* copy)
+{
+  struct umw_gate* gate = umw_gate;
+  if (!gate || !gate->running || size <= gate->cached_copy)
+    return copy(to, from, size);
+  gate->clock.debt_ps += (int64_t)((double)size * gate->copy_ps_per_byte);
+  const uint64_t begin = umw_begin_pause();
+  copy(to, from, size);
+  umw_end_pause(begin);
+  return to;
+}
 
 __attribute__((noinline)) static void* copy_shared(void* to, const void* from, size_t size, copy_function* copy)
 {
@@ -203,14 +218,21 @@ static inline bool may_be_shared(const void* to, const void* from)
   return __builtin_expect(((uintptr_t)to - first < extent) | ((uintptr_t)from - first < extent), 0);
 }
 
+static inline void* copy_bytes_as(void* to, const void* from, size_t size, copy_function* copy)
+{
+  if (may_be_shared(to, from))
+    return copy_shared(to, from, size, copy);
+  return __builtin_expect(size > LARGE, 0) ? copy_large(to, from, size, copy) : copy(to, from, size);
+}
+
 UMW_PUBLIC void* memcpy(void* restrict to, const void* restrict from, size_t size)
 {
-  return may_be_shared(to, from) ? copy_shared(to, from, size, real_memcpy) : real_memcpy(to, from, size);
+  return copy_bytes_as(to, from, size, real_memcpy);
 }
 
 UMW_PUBLIC void* memmove(void* to, const void* from, size_t size)
 {
-  return may_be_shared(to, from) ? copy_shared(to, from, size, real_memmove) : real_memmove(to, from, size);
+  return copy_bytes_as(to, from, size, real_memmove);
 }
 
 UMW_PUBLIC void* mempcpy(void* restrict to, const void* restrict from, size_t size)

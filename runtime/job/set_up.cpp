@@ -199,6 +199,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.shm_bytes = net::shm_size(shared_memory_.parameters());
   gate.line_ps = shared_memory_.parameters().line;
   gate.copy_ps_per_byte = 1e12 / shared_memory_.parameters().copy_bandwidth;
+  gate.cached_copy = cpu_.measured() ? shared_memory_.parameters().core_cache / 2 : UINT64_MAX;
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
   gate.runtime = &rank;
 
