@@ -33,7 +33,7 @@ namespace umwelt::rank_host
 
 // What step_count.h has counted of a burst.
 struct Count {
-  sim::SimTime time = 0; // what that takes on the simulated node; 0: it could not be counted
+  sim::SimTime time = 0; // what that takes on the simulated node
   std::uint64_t steps = 0;
 };
 
@@ -44,7 +44,7 @@ class PathTimes
 {
 public:
   static constexpr sim::SimTime longest = 10 * sim::microsecond;
-  static constexpr std::uint64_t most_steps = 20'000; // of one burst, which is longer than `longest` if it has more
+  static constexpr std::uint64_t most_steps = 5'000; // of one burst; with more it is not short, or waits for others
   static constexpr unsigned first_seen = 8;
 
   // Whether the burst that begins there is to be counted. True a few times only: it may end elsewhere.

@@ -119,8 +119,8 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
   if (count != nullptr)
     counted_ = count->end();
   if (serve_here(thread, operation, arguments)) {
-    if (count != nullptr)
-      counted_->time = 0; // the burst goes on
+    if (count != nullptr) // the burst goes on
+      thread.counted_in_vain = std::exchange(counted_, std::nullopt)->steps;
     return;
   }
   ++gate.crossings;
@@ -434,11 +434,10 @@ Burst RankHost::end_burst(Thread& thread)
     return {measured};
   const PathEnd from = std::exchange(thread.from, 0);
   const PathEnd to = std::exchange(thread.to, 0);
-  if (const std::optional<Count> count = std::exchange(counted_, std::nullopt)) {
-    if (count->time > 0)
-      return path_times_->charge_counted(from, to, *count);
-    path_times_->cannot_count(from, to, count->steps);
-  }
+  if (const std::uint64_t steps = std::exchange(thread.counted_in_vain, 0); steps > 0)
+    path_times_->cannot_count(from, to, steps);
+  if (const std::optional<Count> count = std::exchange(counted_, std::nullopt))
+    return path_times_->charge_counted(from, to, *count);
   return path_times_->charge(from, to, measured);
 }
 

@@ -73,9 +73,10 @@ struct Thread {
   std::uint64_t passes_since = 0;      // unless it has made a call (crossings)
   // Of the burst under way (path_times.h):
   PathEnd from = 0, to = 0;
-  std::uintptr_t first_depth = 0; // of the stack, at its first call
-  std::uintptr_t depth = 0;       // of the call under way, below that
-  std::uint64_t polls = 0;        // of the gate, when it began
+  std::uint64_t counted_in_vain = 0; // steps; 0: it was not
+  std::uintptr_t first_depth = 0;    // of the stack, at its first call
+  std::uintptr_t depth = 0;          // of the call under way, below that
+  std::uint64_t polls = 0;           // of the gate, when it began
 };
 
 // A rank, where it is carried. All but the linker and the threads is known before the process exists.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/rank_host/step_count.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -33,7 +34,7 @@ bool is_runtime(std::uintptr_t pc)
 void StepCount::begin(Thread& thread)
 {
   thread_ = &thread;
-  spoilt_ = false;
+  returned_ = false;
   instructions_ = copied_ = steps_ = 0;
   next_ = 0;
   codes_.clear();
@@ -42,8 +43,6 @@ void StepCount::begin(Thread& thread)
 void StepCount::step(ucontext_t& context)
 {
   set_trap_flag(context, false);
-  if (spoilt_)
-    return;
   if (is_runtime(pc_of(context))) {
     set_trap_flag(context, true);
     tell_clock();
@@ -80,6 +79,8 @@ void StepCount::advance(ucontext_t& context)
   while (++steps_ < PathTimes::most_steps) {
     const std::uintptr_t pc = pc_of(context);
     if (is_runtime(pc)) { // it comes back, or makes the call that ends the burst
+      if (returned_)      // from the program's handler of a signal
+        break;
       const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
       next_ = *reinterpret_cast<const std::uintptr_t*>(stack);
       on_the_way_ = 0;
@@ -136,8 +137,10 @@ bool StepCount::execute(ucontext_t& context, End end)
   const std::size_t there = memory_.read(pc, code);
   if (const auto patch = patches_.find(pc); patch != patches_.end())
     code[0] = patch->second;
+  const greg_t stack = context.uc_mcontext.gregs[REG_RSP];
   if (!take_branch(context, std::span(code).first(there), memory_))
     return false;
+  returned_ = context.uc_mcontext.gregs[REG_RSP] > stack;
   ++instructions_;
   return true;
 }
@@ -170,11 +173,17 @@ void StepCount::unpatch(std::uintptr_t pc)
   patches_.erase(patch);
 }
 
-void StepCount::spoil()
+void StepCount::unpatch_all()
 {
-  spoilt_ = true;
   while (!patches_.empty())
     unpatch(patches_.begin()->first);
+}
+
+void StepCount::spoil()
+{
+  thread_->counted_in_vain = std::max<std::uint64_t>(steps_, 1);
+  thread_ = nullptr;
+  unpatch_all();
 }
 
 void StepCount::tell_clock()
@@ -191,10 +200,9 @@ sim::SimTime StepCount::time() const
 
 Count StepCount::end()
 {
-  const bool counted = !spoilt_ && instructions_ > 0;
-  spoil();
   thread_ = nullptr;
-  return {counted ? time() : 0, steps_};
+  unpatch_all();
+  return {time(), steps_};
 }
 
 } // namespace umwelt::rank_host

@@ -38,7 +38,7 @@ public:
   void step(ucontext_t& context);
   // The thread has met a breakpoint there. False: it is none of this count's.
   bool met(ucontext_t& context, std::uintptr_t pc);
-  // It is not to be counted after all.
+  // It is not to be counted after all: the thread goes on as any other, which may be to wait in a loop for others.
   void spoil();
   // The burst has ended.
   [[nodiscard]] Count end();
@@ -50,6 +50,7 @@ private:
   void step_next(ucontext_t& context);
   bool patch(std::uintptr_t pc);
   void unpatch(std::uintptr_t pc);
+  void unpatch_all();
   void tell_clock();
   [[nodiscard]] sim::SimTime time() const;
 
@@ -57,7 +58,7 @@ private:
   const double ticks_per_ps_;
   const CodeMemory memory_;
   Thread* thread_ = nullptr;
-  bool spoilt_ = false;
+  bool returned_ = false; // by the branch executed last
   std::uint64_t instructions_ = 0;
   std::uint64_t copied_ = 0; // bytes, by string instructions
   std::uint64_t steps_ = 0;
