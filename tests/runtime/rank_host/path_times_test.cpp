@@ -180,7 +180,7 @@ TEST(PathTimes, CountingHasItsPriceEvenInVain)
 {
   for (const bool in_vain : {false, true}) {
     PathTimes times = after_many_bursts();
-    for (unsigned i = 0; i < 20; ++i)
+    for (unsigned i = 0; i < 200; ++i)
       if (in_vain)
         times.cannot_count(from, to + 2, PathTimes::most_steps);
       else
