@@ -115,11 +115,11 @@ void Slices::on_tick(ucontext_t& context)
       cut(thread, context);
   } else if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && loops_.is_known(pc))) {
     watch.next_check = watch.ticks + std::min(watch.ticks, rarest_check);
-    begin_steps(thread, context);
+    begin_steps(thread, context, watch.ticks > 1);
   } else if (watch.ticks == watch.next_pause_check) {
     watch.next_pause_check *= 2;
     if (SpinDetector::is_near_pause(pc)) {
-      begin_steps(thread, context);
+      begin_steps(thread, context, true);
       detector_.look_for_pause_only();
     }
   } else if (watch.ticks % (rank_host_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
@@ -146,9 +146,10 @@ void Slices::begin_watch(Thread& thread)
   thread.watch.next_check = rank_host_.cpu().measured() ? 1 : first_check;
 }
 
-void Slices::begin_steps(Thread& thread, ucontext_t& context)
+void Slices::begin_steps(Thread& thread, ucontext_t& context, bool is_long)
 {
   stepping_ = true;
+  long_ = is_long;
   watched_ = &thread;
   steps_begin_ = rank_host_.cpu().now();
   seen_ = __atomic_load_n(&thread.rank.gate.changes, __ATOMIC_ACQUIRE);
@@ -176,9 +177,10 @@ void Slices::step(ucontext_t& context)
   case nothing_yet:
     return;
   case no_loop:
-    if (thread.rank.gate.shows_state == 0 ||
-        thread.rank.gate.quick_polls == 0) // else it is let round, and its polls tell
-      thread.rank.gate.made_progress = 1;  // it was no loop, or is one no longer
+    // It was no loop, or is one no longer: progress of whoever has gone on for long. Not where a tick has met a short
+    // burst, which may be one of those that nothing comes of, nor if it is let round, when its polls tell.
+    if (long_ && (thread.rank.gate.shows_state == 0 || thread.rank.gate.quick_polls == 0))
+      thread.rank.gate.made_progress = 1;
     return end_steps(context);
   case pause:
     if (const std::uintptr_t pc = pc_of(context); loops_.set_breakpoint(thread.rank, pc))
@@ -249,7 +251,7 @@ void Slices::park(Thread& thread, ucontext_t& context)
   } else if (arguments.result != 0) { // let go
     end_steps(context);
   } else {
-    begin_steps(thread, context);
+    begin_steps(thread, context, true);
   }
 }
 

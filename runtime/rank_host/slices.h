@@ -79,7 +79,8 @@ public:
 
 private:
   void begin_watch(Thread& thread);
-  void begin_steps(Thread& thread, ucontext_t& context);
+  // `is_long`: it has been in the same burst at the tick before, or has been found to spin.
+  void begin_steps(Thread& thread, ucontext_t& context, bool is_long);
   void end_steps(ucontext_t& context);
   void step(ucontext_t& context);
   void park(Thread& thread, ucontext_t& context);
@@ -95,6 +96,7 @@ private:
   bool forking_ = false; // some have been taken away for that, since the last tick
 
   bool stepping_ = false;
+  bool long_ = false; // as the steps began
   Thread* watched_ = nullptr;    // the one that steps, or did last; null: it has ended
   sim::SimTime steps_begin_ = 0; // CPU time of the OS thread
   std::uint64_t seen_ = 0;       // changes of the gate, then

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <future>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -57,6 +58,12 @@ asm(R"(
     jnz 1b
     ret
 
+    slices_code slices_counts
+    mov 4(%rdi), %ecx
+1:  dec %ecx
+    jnz 1b
+    ret
+
     # tgkill(2), as another process does it.
     slices_code slices_is_hurried
     mov %rdi, %r8
@@ -72,8 +79,8 @@ asm(R"(
 
 extern "C" {
 using Code = const unsigned char[];
-extern Code slices_pauses, slices_looks, slices_loops, slices_computes, slices_counts_pauses, slices_is_hurried,
-    slices_end;
+extern Code slices_pauses, slices_looks, slices_loops, slices_computes, slices_counts_pauses, slices_counts,
+    slices_is_hurried, slices_end;
 }
 
 namespace umwelt::job::test
@@ -410,6 +417,23 @@ TEST_F(MeasuredSlicesTest, WhoIsNotToBeInterruptedIsNotCut)
        },
        [&](Rank& rank) { order.push_back(rank.index); }});
   EXPECT_THAT(order, ElementsAre(0, 1));
+}
+
+// Whoever looks for something, in vain, does so in short bursts, and ticks meet some of them.
+TEST_F(MeasuredSlicesTest, AShortBurstThatATickMeetsIsNoProgress)
+{
+  run(
+      [&](Rank& rank) {
+        variables[1] = 1'000;
+        rank.gate.alone = 1;
+        unsigned bursts_of_progress = 0;
+        for (const SimTime end = cpu_time() + 60 * ms; cpu_time() < end;) {
+          execute(rank, slices_counts);
+          bursts_of_progress += std::exchange(rank.gate.made_progress, 0U);
+        }
+        EXPECT_EQ(bursts_of_progress, 0U);
+      },
+      1);
 }
 
 TEST_F(MeasuredSlicesTest, AThreadThatComputesIsCutForTheOthersOfItsRank)
