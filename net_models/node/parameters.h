@@ -22,7 +22,7 @@ struct NodeParameters {
   sim::SimTime clock_read = 25 * sim::nanosecond;
   std::uint64_t core_cache = 512 << 10;
   double cached_bandwidth = 50e9;
-  sim::SimTime instruction = 0;
+  sim::SimTime instruction = 120;
   sim::SimTime unreachable = 3 * sim::second;
   sim::SimTime daemon_hop = 500 * sim::microsecond;
   sim::SimTime pmi_request = 20 * sim::microsecond;

@@ -77,6 +77,7 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
   if (path.uncountable || path.typical > static_cast<double>(longest))
     return {measured};
   path.total += time;
+  ++path.timed;
   total_ += time;
   const double much = path.is_steady() ? steady_moved : moved;
   const bool has_moved = path.counts > 0 && path.seen >= path.counted_at * 2 &&
@@ -96,7 +97,7 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
   const double doubt = std::sqrt(path.variance);
   if (doubt > several_paths * path.mean) {
     const double learned =
-        std::min(time, far_longer * path.typical) * path.mean * static_cast<double>(path.seen) / path.total;
+        std::min(time, far_longer * path.typical) * path.mean * static_cast<double>(path.timed) / path.total;
     return {static_cast<sim::SimTime>(learned), static_cast<sim::SimTime>(learned), static_cast<sim::SimTime>(doubt)};
   }
   const double besides = time > far_longer * path.typical ? time - path.typical : 0;

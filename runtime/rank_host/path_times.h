@@ -63,9 +63,10 @@ private:
     std::uint64_t next_count = first_seen;
     std::uint64_t counted_at = 0; // how often it had been seen then
     double typical = 0;           // ps, measured
-    double total = 0;             // ps, measured
     double at_count = 0;          // what that was when it was counted last
-    double counts = 0;            // how often that was, at most `memory`,
+    double total = 0;             // ps, measured, of
+    std::uint64_t timed = 0;      // bursts that were short
+    double counts = 0;            // how often it was counted, at most `memory`,
     double mean = 0;              // ps by the instructions counted,
     double variance = 0;          // of these
     double steps = 0;             // the last time

@@ -96,7 +96,7 @@ private:
   bool forking_ = false; // some have been taken away for that, since the last tick
 
   bool stepping_ = false;
-  bool long_ = false; // as the steps began
+  bool long_ = false;            // as the steps began
   Thread* watched_ = nullptr;    // the one that steps, or did last; null: it has ended
   sim::SimTime steps_begin_ = 0; // CPU time of the OS thread
   std::uint64_t seen_ = 0;       // changes of the gate, then
