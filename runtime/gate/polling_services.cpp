@@ -14,10 +14,27 @@ namespace umwelt::gate::services
 
 using job::Rank;
 
+namespace
+{
+
+// `idle`: the thread has done nothing but look since it did so the last time. What it has done before that, others are
+// told as it begins to wait, which may be later.
+void begin_look(Rank& rank, bool idle)
+{
+  job::PollState& poll = rank.running().poll;
+  poll.untold = poll.untold || !idle;
+  poll.idle = !poll.untold;
+  if (!idle)
+    rank.job.polling().progress();
+}
+
+} // namespace
+
 int umw_slice_park(Rank& rank, std::uint64_t seen, int idle)
 {
   job::PollState& poll = rank.running().poll;
-  poll.idle = poll.idle && idle != 0;
+  poll.untold = poll.untold || !poll.idle || idle == 0;
+  poll.idle = !poll.untold;
   rank.job.polling().park(rank, seen);
   poll.idle = true;
   return std::exchange(poll.forced_wakeup, false);
@@ -26,14 +43,12 @@ int umw_slice_park(Rank& rank, std::uint64_t seen, int idle)
 int umw_slice_pause(Rank& rank, std::uint64_t seen, int idle)
 {
   job::PollState& poll = rank.running().poll;
-  poll.idle = idle != 0;
-  if (!poll.idle)
-    rank.job.polling().progress();
+  begin_look(rank, idle != 0);
   poll.at_memory = true;
   if (rank.gate.changes == seen)
     // Where computing takes no time, a loop that counts its rounds in memory must get on.
-    poll.idle&& rank.job.cpu().measured() ? rank.job.polling().look_again(rank)
-                                          : static_cast<void>(rank.job.polling().empty(rank));
+    idle != 0 && rank.job.cpu().measured() ? rank.job.polling().look_again(rank)
+                                           : static_cast<void>(rank.job.polling().empty(rank));
   poll.at_memory = false;
   return std::exchange(poll.forced_wakeup, false);
 }
@@ -42,9 +57,7 @@ int umw_look_again(Rank& rank, std::uint64_t seen, int idle)
 {
   rank.set_last_call("PtlAtomicSync");
   job::PollState& poll = rank.running().poll;
-  poll.idle = idle != 0;
-  if (!poll.idle)
-    rank.job.polling().progress();
+  begin_look(rank, idle != 0);
   poll.at_memory = poll.calls = true;
   if (rank.gate.changes == seen)
     rank.job.polling().look_again(rank);

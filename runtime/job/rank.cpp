@@ -131,12 +131,13 @@ void Rank::wakes_up(Thread& thread)
 template <class Block> bool Rank::wait_with(const Waiting& waiting, Block block)
 {
   engine::Scheduler& scheduler = job.scheduler();
-  const Thread& self = running();
+  Thread& self = running();
   const SimTime begin = self.now();
   if (threads.size() > 1)
     notify_parked(self);
   if (!memory_peers.empty() && !self.poll.idle)
     job.shared_memory().may_have_written(*this, gate.clock.debt_ps);
+  self.poll.untold = false;
   allow_switch();
   waiting_.push_back(waiting);
   const SimTime debt = std::exchange(gate.clock.debt_ps, 0); // this thread's own

@@ -41,6 +41,7 @@ struct PollState {
   std::uint64_t vain = 0;     // ... has looked so often in vain when let go
   Recurrence recurrence;      // ... and stood there
   std::uint64_t changes = 0;  // of the gate, when it last went on
+  bool untold = false;        // it looks at memory, and others do not know yet what it may have written before
   bool told = false;          // what it writes to shared memory in its present burst others know of already
   bool acted = false;         // it has made a call that does something since it last made one that tells nothing
   SimTime time = -1;          // of its last call

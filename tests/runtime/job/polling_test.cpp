@@ -70,6 +70,33 @@ TEST_F(PollingTest, WhatHasComeMakesPollsCountAgain)
        }});
 }
 
+// A first look that is answered at once tells nobody; what was written before it is told when the next one waits.
+TEST_F(PollingTest, WhatWasWrittenBeforeALookIsToldWhenItWaits)
+{
+  options.cpu.kind = engine::CpuPolicy::Kind::measured;
+  per_node = 2;
+  for (const std::uint32_t operation : {UMW_OP_umw_slice_pause, UMW_OP_umw_look_again, UMW_OP_umw_slice_park}) {
+    Rank* writes = nullptr;
+    std::uint64_t before = 0;
+    run({[&](Rank& rank) {
+           writes = &rank;
+           sleep(rank, us);
+           rank.memory_peers = {rank.job.ranks()[1].get()};
+           before = rank.memory_peers.front()->gate.changes;
+           // Something has changed meanwhile, or it has not looked often enough.
+           request(rank, operation, umw_args_umw_slice_pause{0, rank.gate.changes - 1, 0});
+           EXPECT_EQ(rank.memory_peers.front()->gate.changes, before);
+           request(rank, operation, umw_args_umw_slice_pause{0, rank.gate.changes, 1});
+           rank.memory_peers.clear();
+         },
+         [&](Rank& rank) {
+           sleep(rank, sim::second); // what this machine takes for the others' calls counts
+           EXPECT_GT(rank.gate.changes, before);
+           writes->memory_changed();
+         }});
+  }
+}
+
 // It may wait for a time that nobody else knows: it goes on in steps.
 TEST_F(PollingTest, WhoLooksAtTheClockGoesOnByItself)
 {
