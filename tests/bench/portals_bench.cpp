@@ -193,7 +193,7 @@ void put_waitack(benchmark::State& state)
   Bench bench(static_cast<std::size_t>(state.range(0)));
   bench.post(1);
   bench.bind();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.put();
     bench.initiator_event(); // SEND
     bench.initiator_event(); // ACK
@@ -210,7 +210,7 @@ void put_nowait(benchmark::State& state)
   bench.bind(PTL_MD_EVENT_SEND_DISABLE);
   for (std::int64_t i = 0; i < state.range(0); ++i)
     bench.put();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.put();
     bench.initiator_event(); // ACK
     bench.target_event();
@@ -223,7 +223,7 @@ void get_waitreply(benchmark::State& state)
   Bench bench(static_cast<std::size_t>(state.range(0)));
   bench.post(1);
   bench.bind();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.get();
     bench.initiator_event();
     bench.target_event();
@@ -236,7 +236,7 @@ void fetch_atomic(benchmark::State& state)
   Bench bench;
   bench.post(1);
   bench.bind(PTL_MD_EVENT_SEND_DISABLE);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.fetch();
     bench.initiator_event();
     bench.target_event();
@@ -251,7 +251,7 @@ void match_last(benchmark::State& state)
   bench.post(static_cast<unsigned>(state.range(0)));
   bench.bind(PTL_MD_EVENT_SEND_DISABLE);
   const auto last = static_cast<ptl_match_bits_t>(state.range(0) - 1);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.put(last);
     bench.initiator_event();
     bench.target_event();
@@ -265,7 +265,7 @@ void append_and_match(benchmark::State& state)
   Bench bench;
   bench.post(static_cast<unsigned>(state.range(0)), 1);
   bench.bind(PTL_MD_EVENT_SEND_DISABLE);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     bench.post_once(0);
     bench.put(0);
     bench.initiator_event();

@@ -33,7 +33,7 @@ void timeline_event(benchmark::State& state)
     event.period = 1 + static_cast<sim::SimTime>(random() % 1000);
     timeline.schedule_in(event, event.period);
   }
-  for (auto _ : state)
+  for ([[maybe_unused]] auto _ : state)
     timeline.step();
 }
 BENCHMARK(timeline_event)->Arg(1)->Arg(100)->Arg(10'000);
@@ -91,7 +91,7 @@ void put_with_ack(benchmark::State& state, const char* name)
   for (net::Transfer& ack : acks)
     client.acks.push_back(&ack);
   // Batches: all are started, then all complete. The time per put includes both of its transfers.
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     client.completed = 0;
     for (std::size_t i = 0; i < in_flight; ++i)
       client.start(client.requests[i], acks[i], size);
@@ -135,7 +135,7 @@ void congested(benchmark::State& state, const char* name, bool all_to_all)
       transfer.target_process = transfer.target;
     }
   simgrid::s4u::Actor::create("conductor", platform->node(0).host, [&] {
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
       for (net::Transfer& transfer : transfers)
         model->start(transfer);
       for (;;) {

@@ -6,14 +6,14 @@ enum { blocks = 40 };
 
 static long given = 4711;            /* initialised data */
 static long mine, there, heap_there; /* zeroed data */
-static char large[1 << 20];
+static unsigned char large[1 << 20];
 
 int main(int argc, char** argv)
 {
   symmetric_begin(argc, argv);
   const int next = next_rank(), previous = previous_rank();
   long* const own = allocate(sizeof *own);
-  EXPECT((char*)own > (char*)&given && (char*)own > (char*)&mine && (char*)own > &large[sizeof large - 1]);
+  EXPECT((char*)own > (char*)&given && (char*)own > (char*)&mine && (unsigned char*)own > &large[sizeof large - 1]);
   EQUAL(given, 4711);
   EQUAL(mine, 0);
   EQUAL(*own, 0);
@@ -44,8 +44,8 @@ int main(int argc, char** argv)
   barrier();
   put_long(&ctx, &mine, 300 + job_rank, next);
   put_long(&ctx, own, 400 + job_rank, next);
-  put(&ctx, &large[0], &(char){(char)job_rank}, 1, next);
-  put(&ctx, &large[sizeof large - 1], &(char){(char)(50 + job_rank)}, 1, next);
+  put(&ctx, &large[0], &(unsigned char){(unsigned char)job_rank}, 1, next);
+  put(&ctx, &large[sizeof large - 1], &(unsigned char){(unsigned char)(50 + job_rank)}, 1, next);
   barrier();
   EQUAL(mine, 300 + previous);
   EQUAL(*own, 400 + previous);

@@ -30,9 +30,9 @@ int main(void)
   for (int i = 0; i < pieces * piece; ++i) {
     const int at = 2 * (pieces - 1 - i / piece) * piece + i % piece; /* byte i of the entry */
     const int sent = i - remote_offset + offset;                     /* and of the descriptor */
-    const size_t origin = (size_t)(2 * (sent / piece) * piece + sent % piece);
+    const int origin = 2 * (sent / piece) * piece + sent % piece;
     if (i >= remote_offset && i < remote_offset + length)
-      EXPECT(to[at] == (unsigned char)(origin % 251 + (size_t)previous_rank()));
+      EXPECT(to[at] == (unsigned char)(origin % 251 + previous_rank()));
     else
       EXPECT(to[at] == 0);
     EXPECT(to[at + piece] == 0);

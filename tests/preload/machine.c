@@ -143,7 +143,7 @@ int main(int argc, char** argv)
 
   struct utsname names;
   uname(&names);
-  expect("/proc/sys/kernel/hostname", strcmp(first_line("/proc/sys/kernel/hostname"), names.nodename), 0);
+  expect("/proc/sys/kernel/hostname", strcmp(first_line("/proc/sys/kernel/hostname"), names.nodename) == 0, 1);
   struct timespec since;
   clock_gettime(CLOCK_BOOTTIME, &since);
   const double uptime = number("/proc/uptime", "%lf");

@@ -60,6 +60,7 @@ static void* mark(void* argument)
     pile += more;
     pthread_cond_broadcast(&news);
   }
+  (void)sum;
   --active;
   pthread_cond_broadcast(&news);
   pthread_mutex_unlock(&lock);

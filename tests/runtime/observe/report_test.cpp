@@ -180,7 +180,7 @@ TEST(Report, SurvivesBytesThatAreNotUtf8)
 {
   JobRecord record = job(1);
   record.programs = {"./app \xff"};
-  EXPECT_NO_THROW(nlohmann::json::parse(report_json(record)));
+  EXPECT_FALSE(nlohmann::json::parse(report_json(record)).is_null());
 }
 
 } // namespace

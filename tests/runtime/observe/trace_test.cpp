@@ -31,7 +31,6 @@ using net::TransferKind;
 using sim::microsecond;
 using sim::nanosecond;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 // Two nodes, rank 0 on the first, ranks 1 and 2 on the second. Node identifiers as Portals has them.
 TraceLayout layout()
