@@ -34,6 +34,7 @@ public:
   void unreserve(Transfer& transfer) override;
   [[nodiscard]] SimTime issue_cost(const Transfer& transfer) const override { return parameters_.issue_cost(transfer); }
   [[nodiscard]] SimTime take_cost(WriteKind kind) const override { return parameters_.take_cost(kind); }
+  [[nodiscard]] SimTime take_next_cost() const override { return parameters_.take_next; }
   void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) override;
 
   struct Statistics {

@@ -25,6 +25,7 @@ struct BxiParameters {
   sim::SimTime issue = 60 * sim::nanosecond;      // [guess] a command of a cache line, stored write-combining
   double pio_store = 9e9;                         // [fit]
   sim::SimTime take_event = 80 * sim::nanosecond; // [guess] the line was just written by the NIC: a miss in every cache
+  sim::SimTime take_next = 20 * sim::nanosecond;  // [guess] the processor has read ahead in the queue: a hit in a cache
   sim::SimTime take_counter = 80 * sim::nanosecond; // [guess] as an event: the same miss
 
   // Commands.
@@ -153,6 +154,7 @@ struct BxiParameters {
     v.time("issue", issue, "CPU time to write a command to the NIC");
     v.bandwidth("pio_store", pio_store, "rate at which the CPU stores a payload into the NIC's command queue");
     v.time("take_event", take_event, "CPU time to take an event out of its queue");
+    v.time("take_next", take_next, "the same if it was there already when the event before it was taken");
     v.time("take_counter", take_counter, "CPU time to read a counter that has changed");
 
     v.size(

@@ -139,6 +139,8 @@ public:
     (void)kind;
     return 0;
   }
+  // The same for an event that was in the queue already when the one before it was taken.
+  [[nodiscard]] virtual SimTime take_next_cost() const { return take_cost(WriteKind::full_event); }
   // Makes an event or counter update of `node` visible to its host; writes of one node become visible in order.
   virtual void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) = 0;
 

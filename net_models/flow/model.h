@@ -35,6 +35,7 @@ public:
   bool start(Transfer& transfer) override;
   [[nodiscard]] SimTime issue_cost(const Transfer& transfer) const override { return parameters_.issue_cost(transfer); }
   [[nodiscard]] SimTime take_cost(WriteKind kind) const override { return parameters_.take_cost(kind); }
+  [[nodiscard]] SimTime take_next_cost() const override { return parameters_.take_next; }
   void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) override;
   [[nodiscard]] bool external_pending() const override { return !running_.empty() || !waiting_.empty(); }
   [[nodiscard]] bool has_external() const override { return true; }

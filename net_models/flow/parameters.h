@@ -13,14 +13,14 @@ namespace umwelt::net
 {
 
 struct FlowParameters : BxiParameters {
-  static constexpr std::array<std::string_view, 34> taken = {
-      "issue",         "pio_store",         "take_event",       "take_counter", "inline_max",
-      "pio_max",       "pci_latency",       "pci_read",         "pci_transfer", "pci_packet",
-      "page",          "translation_reach", "translation_span", "page_miss",    "small_region",
-      "small_walk",    "small_reach",       "small_miss",       "command_gap",  "tx_time",
-      "ack_time",      "reply_time",        "coding",           "header",       "packet",
-      "packet_header", "loopback",          "rx_time",          "search",       "atomic_time",
-      "event_gap",     "counter_gap",       "flush_time",       "e2e",
+  static constexpr std::array<std::string_view, 35> taken = {
+      "issue",        "pio_store",     "take_event",        "take_next",        "take_counter",
+      "inline_max",   "pio_max",       "pci_latency",       "pci_read",         "pci_transfer",
+      "pci_packet",   "page",          "translation_reach", "translation_span", "page_miss",
+      "small_region", "small_walk",    "small_reach",       "small_miss",       "command_gap",
+      "tx_time",      "ack_time",      "reply_time",        "coding",           "header",
+      "packet",       "packet_header", "loopback",          "rx_time",          "search",
+      "atomic_time",  "event_gap",     "counter_gap",       "flush_time",       "e2e",
   };
 
   // Hands on what is in `taken`.

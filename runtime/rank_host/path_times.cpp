@@ -18,6 +18,7 @@ constexpr double least_step = 1000; // ps that one takes here, not counted: tell
 constexpr double important = 0.004; // part of the time of all short bursts, from which on a path is worth it
 // Bursts from one place may end at several; tries to count one of them.
 constexpr unsigned tries = 3;
+constexpr std::uint64_t rarely = 8;        // then again when it has been seen so much more often: a part
 constexpr double enough_counts = 3;        // times a path is counted at first, then
 constexpr std::uint64_t count_again = 4;   // when it has been seen so many times as often;
 constexpr double steady_counts = 2;        // if these
@@ -25,8 +26,10 @@ constexpr double steady = 0.02;            // differ by no more than this part:
 constexpr std::uint64_t steady_again = 16; // times as often
 constexpr double memory = 8;               // bursts, counts: what came before fades
 constexpr double many = 256;               // bursts of all paths, likewise
-// Beyond this many times the typical time, a burst has done something else besides.
+// Beyond this many times the typical time, a burst has done something else besides; but not if it takes little more:
+// caches that others have filled meanwhile cost that, too.
 constexpr double far_longer = 4;
+constexpr double cold = 20 * sim::microsecond;
 constexpr sim::SimTime refill = 1 * sim::microsecond; // what a burst takes longer here lies in so much of it
 constexpr double several_paths = 0.5;                 // counts that differ by more than this part are not of one path
 // The typical time, up or down: perhaps another path by now. A steady one more probably finds other caches.
@@ -88,7 +91,7 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
   }
   if ((path.seen >= path.next_count && path.total >= important * total_) || has_moved) {
     due_[from] = {key, tries, static_cast<std::uint64_t>(path.counts > 0 ? path.steps : path.typical / least_step)};
-    path.next_count = std::max(path.next_count, path.seen + first_seen); // if none of them comes here
+    path.next_count = std::max(path.next_count, path.seen + std::max(first_seen, path.seen / rarely)); // if none is it
   }
   if (path.counts == 0)
     return like_others(time);
@@ -100,16 +103,16 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
         std::min(time, far_longer * path.typical) * path.mean * static_cast<double>(path.timed) / path.total;
     return {static_cast<sim::SimTime>(learned), static_cast<sim::SimTime>(learned), static_cast<sim::SimTime>(doubt)};
   }
-  const double besides = time > far_longer * path.typical ? time - path.typical : 0;
+  const double besides = time > far_longer * path.typical && time - path.typical > cold ? time - path.typical : 0;
   return {static_cast<sim::SimTime>(path.mean + besides), static_cast<sim::SimTime>(path.mean),
           static_cast<sim::SimTime>(doubt)};
 }
 
 Burst PathTimes::like_others(double measured) const
 {
-  const double cold = std::min(measured, static_cast<double>(refill));
+  const double part = std::min(measured, static_cast<double>(refill));
   const double ratio = measured_of_counted_ > 0 ? std::min(of_counted_ / measured_of_counted_, 1.0) : 1.0;
-  return {static_cast<sim::SimTime>(measured - cold * (1 - ratio))};
+  return {static_cast<sim::SimTime>(measured - part * (1 - ratio))};
 }
 
 Burst PathTimes::charge_counted(PathEnd from, PathEnd to, const Count& count)

@@ -12,7 +12,8 @@
 //   Until then its bursts are charged as measured, in the proportion in which those of other paths are charged less
 //   than measured. What is longer than `longest`, makes system calls or cannot be stepped through is charged as
 //   measured.
-// - A burst that has taken far longer than its path usually does has done something else besides, which is added.
+// - A burst that has taken far longer than its path usually does, and by more than cold caches cost, has done something
+//   else besides, which is added.
 // - Paths are the same in all ranks of a process, which learn together: they are told by the calls, what came and what
 //   was asked for, and by how deep the stack is, not by addresses.
 // - A path is counted again when it has been passed some times as often, and when it begins to take another time. It is
@@ -45,7 +46,7 @@ class PathTimes
 public:
   static constexpr sim::SimTime longest = 10 * sim::microsecond;
   static constexpr std::uint64_t most_steps = 5'000; // of one burst; with more it is not short, or waits for others
-  static constexpr unsigned first_seen = 8;
+  static constexpr std::uint64_t first_seen = 8;
 
   // Whether the burst that begins there is to be counted. True a few times only: it may end elsewhere.
   [[nodiscard]] bool wants_count(PathEnd from);

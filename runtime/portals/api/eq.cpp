@@ -63,8 +63,10 @@ int finish(Process& process, int result, const ptl_event_t& event, ptl_handle_eq
 {
   if (result == PTL_OK || result == PTL_EQ_DROPPED) {
     const bool data = brought_data(event);
-    const std::uint64_t unread = data ? process.queue(taken_from)->unread() : 0; // the queue may be freed while we pay
-    took(process, net::WriteKind::full_event);
+    const EventQueue& queue = *process.queue(taken_from); // it may be freed while we pay
+    const std::uint64_t unread = data ? queue.unread() : 0;
+    const net::Model& model = process.fabric().model();
+    took(process, queue.read_ahead() ? model.take_next_cost() : model.take_cost(net::WriteKind::full_event));
     if (data)
       process.fabric().host().received(process, unread);
   }

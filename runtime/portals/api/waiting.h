@@ -16,12 +16,12 @@ inline sim::SimTime deadline_of(const Process& process, ptl_time_t timeout)
 }
 
 // The program got what it asked for; taking it costs the host time.
-inline void took(Process& process, net::WriteKind kind)
+inline void took(Process& process, sim::SimTime cost)
 {
-  Fabric& fabric = process.fabric();
-  fabric.host().productive_poll(process);
-  if (const sim::SimTime cost = fabric.model().take_cost(kind); cost > 0)
-    fabric.host().spend(process, cost);
+  Host& host = process.fabric().host();
+  host.productive_poll(process);
+  if (cost > 0)
+    host.spend(process, cost);
 }
 
 // PtlEQGet and polls without time-out: look(), and once more if the host says that something may have changed.

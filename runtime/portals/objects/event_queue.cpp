@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/portals/objects/event_queue.h"
 
+#include <utility>
+
 namespace umwelt::portals
 {
 
@@ -30,6 +32,7 @@ int EventQueue::take(ptl_event_t& event)
   event = posted.event;
   unread_ = posted.unread;
   ++head_;
+  read_ahead_ = std::exchange(reads_ahead_, available());
   const bool dropped = dropped_;
   dropped_ = false;
   return dropped ? PTL_EQ_DROPPED : PTL_OK;

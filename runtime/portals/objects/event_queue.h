@@ -35,6 +35,8 @@ public:
   int take(ptl_event_t& event);
   // Of the event that was taken last.
   [[nodiscard]] std::uint64_t unread() const { return unread_; }
+  // It was there already when the one before it was taken.
+  [[nodiscard]] bool read_ahead() const { return read_ahead_; }
 
 private:
   void grow();
@@ -50,6 +52,8 @@ private:
   std::uint64_t visible_ = 0;
   std::uint64_t unread_ = 0;
   bool dropped_ = false;
+  bool read_ahead_ = false;
+  bool reads_ahead_ = false; // of the next
 };
 
 } // namespace umwelt::portals

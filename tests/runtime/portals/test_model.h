@@ -28,6 +28,7 @@ public:
   sim::SimTime write_delay = 100 * sim::nanosecond;
   sim::SimTime issue = 0;
   sim::SimTime take = 0;
+  sim::SimTime take_next = 0;
   SourceRead source_read = SourceRead::before_delivery;
   std::size_t queue_depth = ~std::size_t{0};                  // commands of the host under way
   std::function<Fate(const net::Transfer&)> fate;             // null: all are delivered
@@ -47,6 +48,7 @@ public:
     return transfer.from_host ? issue : 0;
   }
   [[nodiscard]] sim::SimTime take_cost(net::WriteKind) const override { return take; }
+  [[nodiscard]] sim::SimTime take_next_cost() const override { return take_next; }
   void write_to_host(net::NodeIndex node, net::WriteKind kind, net::HostWrite& write) override;
 
   // Transfers under way; those of detached processes too.

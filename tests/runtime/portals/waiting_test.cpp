@@ -150,6 +150,27 @@ TEST_F(WaitingTest, taking_an_event_costs_time)
   EXPECT_EQ(host.spent, 50);
 }
 
+// The processor has read ahead what was there already when the event before it was taken.
+TEST_F(WaitingTest, taking_the_next_event_costs_less)
+{
+  model.take = 50;
+  model.take_next = 7;
+  const auto take = [this] {
+    const sim::SimTime before = host.spent;
+    EXPECT_EQ(api::PtlEQWait(a.process, a.target_eq, &event), PTL_OK);
+    return host.spent - before;
+  };
+  for (int i = 0; i < 3; ++i)
+    a.append(nullptr, 0, 0);
+  settle();
+  EXPECT_EQ(take(), 50);
+  EXPECT_EQ(take(), 7);
+  EXPECT_EQ(take(), 7);
+  a.append(nullptr, 0, 0); // the queue has been found empty
+  settle();
+  EXPECT_EQ(take(), 50);
+}
+
 // Reading a counter is polling if its value is known, and costs if it is new.
 TEST_F(WaitingTest, polling_a_counter)
 {

@@ -84,6 +84,14 @@ TEST(PathTimes, WhatABurstDoesBesidesIsAdded)
   EXPECT_EQ(burst.learned, 1000 * 100);
 }
 
+// Sixteen ranks take turns on a core.
+TEST(PathTimes, ColdCachesAreNothingElse)
+{
+  PathTimes times = after_many_bursts();
+  learn(times, microsecond, 1000);
+  EXPECT_EQ(times.charge(from, to, 15 * microsecond).time, 1000 * 100);
+}
+
 TEST(PathTimes, LongBurstsAreMeasured)
 {
   PathTimes times = after_many_bursts();
