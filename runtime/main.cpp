@@ -25,6 +25,7 @@
 #include "runtime/cli/models_command.h"
 #include "runtime/cli/platforms_command.h"
 #include "runtime/launch/installation.h"
+#include "runtime/launch/repeat.h"
 #include "runtime/launch/restart.h"
 #include "runtime/launch/run.h"
 #include "runtime/rank_host/signals.h"
@@ -73,7 +74,7 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
 {
   switch (command.kind) {
   case cli::Command::Kind::run:
-    return launch::prepare(command.run, arguments);
+    return command.run.repeat > 1 ? launch::repeat(command.run, arguments) : launch::prepare(command.run, arguments);
   case cli::Command::Kind::platforms:
     fmt::print("{}",
                command.json ? cli::platforms_json(platform::catalogue()) : cli::platforms_text(platform::catalogue()));
@@ -104,7 +105,8 @@ int main(int argc, char** argv)
   rank_host::Signals::tolerate_stray_traps();
   try {
     if (const auto again = launch::restarted())
-      launch::run(cli::parse_command(again->arguments).run, launch::unpack(again->findings));
+      launch::run(launch::options_of(again->repetition, cli::parse_command(again->arguments).run),
+                  launch::unpack(again->findings));
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     const std::vector<std::string> arguments = cli::command_words(argc > 0 ? argv[0] : "umwelt", given);
     const int code = execute(cli::parse_command(arguments), arguments);

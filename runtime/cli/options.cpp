@@ -17,6 +17,7 @@
 
 #include "runtime/base/nearest.h"
 #include "runtime/base/values.h"
+#include "runtime/cli/refused_options.h"
 #include "runtime/plan/policies.h"
 
 namespace umwelt::cli
@@ -253,6 +254,9 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.trace_format = plan::parse_trace_format(g.option, g.value()); }},
   {Group::results, "trace-ranks", "LIST", "only what these ranks begin or are the target of: 0,4-7",
    [](S s, G g) { s.run.trace_ranks = plan::parse_rank_list(g.option, g.value(), most_ranks); }},
+  {Group::results, "repeat", "N", "run it N times, one after the other, each with a seed of its own (--seed and up); "
+   "then tell median and interval, and write all reports to the file of --report; the first run that fails is the last",
+   [](S s, G g) { s.run.repeat = count_of(g, "a number of runs"); }},
   {Group::results, "keep-temps", "", "leave the files of the simulated nodes for inspection",
    [](S s, G) { s.run.keep_temps = true; }},
 
@@ -310,38 +314,6 @@ constexpr auto options = std::to_array<Option>({
   {Group::accepted, "noprefix", "", "the same", [](S, G) {}},
 });
 // clang-format on
-
-// mpirun's options that ask for something else than what would happen without them: accepting them would be a lie.
-struct Refused {
-  std::string_view name;
-  std::string_view instead;
-};
-
-constexpr auto refused_options = std::to_array<Refused>({
-    {"am", "Write the parameters as --mca KEY VALUE."},
-    {"app", "Write the programs on the command line, separated by ':'."},
-    {"cpu-list", "Cores are assigned by rank: see --cpus-per-rank and --display-map."},
-    {"cpu-set", "Cores are assigned by rank: see --cpus-per-rank and --display-map."},
-    {"debug", "Run the program under gdb without Umwelt, or use -v and the deadlock report."},
-    {"dvm", "Every run is a simulation of its own."},
-    {"enable-recovery", "A rank that dies ends the job."},
-    {"get-stack-traces", "Deadlocks are reported with stack traces without being asked for."},
-    {"npersocket", "A simulated node has one socket: use -N."},
-    {"path", "Give the program's path, or set PATH."},
-    {"personality", "Only Open MPI's is known."},
-    {"ppr", "Use -N, or --map-by ppr:N:node."},
-    {"preload-binary", "Every rank sees the files of this machine."},
-    {"preload-files", "Every rank sees the files of this machine."},
-    {"rankfile", "Use --host or --hostfile with --map-by and --rank-by."},
-    {"rf", "Use --host or --hostfile with --map-by and --rank-by."},
-    {"report-pid", "$! of the shell holds the process id."},
-    {"set-cwd-to-session-dir", "Use -wdir."},
-    {"stdin", "Standard input goes to rank 0; redirect it inside the program for others."},
-    {"tune", "Write the parameters as --mca KEY VALUE and the variables as -x NAME=VALUE."},
-    {"tv", "Run the program under gdb without Umwelt, or use -v and the deadlock report."},
-    {"xml", "Use --report FILE for a summary in JSON."},
-    {"xterm", "Use --tag-output or --output-filename."},
-});
 
 const Option* find_option(std::string_view name)
 {
@@ -533,6 +505,9 @@ private:
     if (!run.trace.empty() && !run.trace_format)
       throw UsageError("--trace", "a name that ends in .pftrace, .perfetto-trace, .pb (Perfetto) or .csv",
                        in_quotes(run.trace), "Name the file so, or say --trace-format perfetto or csv.");
+    if (!run.trace.empty() && run.repeat > 1)
+      throw UsageError("--trace", "one run", fmt::format("--repeat {}", run.repeat),
+                       "Leave one of them out: a trace is of one run.");
   }
 
   std::span<const std::string> arguments_;

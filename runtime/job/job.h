@@ -21,6 +21,7 @@
 #include "runtime/bootstrap/namespaces.h"
 #include "runtime/bootstrap/pmi.h"
 #include "runtime/bootstrap/published.h"
+#include "runtime/engine/host_load.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/job/cores.h"
 #include "runtime/job/file_locks.h"
@@ -225,6 +226,7 @@ private:
   const Server server_;
   loader::PrivateDirectory& directory_;
   const net::NodeParameters node_parameters_;
+  const engine::ProcessorTime host_at_start_ = engine::processor_time();
   sim::Timeline timeline_;
   engine::Scheduler scheduler_{timeline_};
   Cores cores_;

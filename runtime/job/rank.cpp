@@ -59,6 +59,7 @@ void Rank::enter(bool looks, bool ahead, const rank_host::Burst& measured)
   if (burst > 0) {
     charge += static_cast<SimTime>(static_cast<double>(burst) / hosted.speed);
     statistics.learned += static_cast<SimTime>(static_cast<double>(measured.learned) / hosted.speed);
+    statistics.left_out += static_cast<SimTime>(static_cast<double>(measured.left_out) / hosted.speed);
     statistics.doubt += static_cast<SimTime>(static_cast<double>(measured.doubt) / hosted.speed);
     poll.computed = poll.computed || burst >= work;
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "runtime/base/version.h"
 #include "runtime/job/job.h"
@@ -27,6 +28,7 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
                       : cpu.kind == Kind::none   ? "none"
                       : cpu.kind == Kind::fixed  ? fmt::format("fixed={}", cpu.fixed / sim::nanosecond)
                                                  : fmt::format("scale={}", cpu.scale);
+  record.measured = cpu_.measured();
   record.seed = plan_.options.seed;
   record.exit_code = outcome.exit_code;
   record.ending = outcome.ending;
@@ -52,6 +54,11 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
                                1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     record.host.peak_resident_bytes += static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   }
+  record.host.waited_seconds =
+      1e-9 * static_cast<double>(engine::waited_for_processor(getpid()) + (workers_ ? workers_->waited() : 0));
+  const engine::ProcessorTime host = engine::processor_time();
+  if (host.all > host_at_start_.all)
+    record.host.stolen_share = (host.stolen - host_at_start_.stolen) / (host.all - host_at_start_.all);
   return record;
 }
 

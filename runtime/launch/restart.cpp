@@ -7,10 +7,13 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <unistd.h>
+
+#include "runtime/launch/number.h"
 
 namespace umwelt::launch
 {
@@ -19,6 +22,8 @@ namespace
 {
 
 constexpr const char* variable = "UMWELT_RESTART"; // descriptor of the memory file
+// In which stand the number of arguments, the repetition's number and descriptor, the arguments, the findings.
+constexpr std::size_t first_argument = 3;
 
 } // namespace
 
@@ -40,11 +45,14 @@ std::optional<Restarted> restarted()
     words.push_back(text.substr(begin, end - begin));
     begin = end == std::string::npos ? text.size() : end + 1;
   }
-  if (words.empty())
+  if (words.size() < first_argument)
     return std::nullopt;
-  const auto arguments = words.begin() + 1;
-  const auto findings = arguments + std::atoi(words.front().c_str());
-  return Restarted{{arguments, findings}, {findings, words.end()}};
+  Repetition repetition{number<unsigned>(words[1]), number<int>(words[2])};
+  if (repetition.is_one_of_several())
+    fcntl(repetition.report, F_SETFD, FD_CLOEXEC);
+  const auto arguments = words.begin() + first_argument;
+  const auto findings = arguments + number<std::ptrdiff_t>(words[0]);
+  return Restarted{{arguments, findings}, {findings, words.end()}, repetition};
 }
 
 std::string restart(const Restarted& what, const std::vector<std::string>& program_argv, bool fixed_addresses)
@@ -52,8 +60,8 @@ std::string restart(const Restarted& what, const std::vector<std::string>& progr
   const int fd = memfd_create("umwelt-command", 0);
   if (fd < 0)
     return fmt::format("memory file: {}", std::strerror(errno));
-  std::string text = fmt::format("{}", what.arguments.size());
-  text += '\0';
+  std::string text = fmt::format("{}{}{}{}{}{}", what.arguments.size(), '\0', what.repetition.number, '\0',
+                                 what.repetition.report, '\0');
   for (const auto* words : {&what.arguments, &what.findings})
     for (const std::string& word : *words) {
       text += word;

@@ -11,9 +11,17 @@
 namespace umwelt::launch
 {
 
+// Which run of several it is (repeat.h).
+struct Repetition {
+  unsigned number = 0; // from 0
+  int report = -1;     // descriptor its report goes to; -1: it is the only run
+  [[nodiscard]] bool is_one_of_several() const { return report >= 0; }
+};
+
 struct Restarted {
   std::vector<std::string> arguments; // of the umwelt command, without argv[0]
   std::vector<std::string> findings;  // as given to restart()
+  Repetition repetition;
 };
 
 // In the second start: what the first left. Also takes the traces of it out of the environment.

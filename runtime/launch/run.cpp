@@ -457,7 +457,7 @@ Wrappers run_wrappers_of(const plan::RunOptions& options, std::span<const plan::
 
 } // namespace
 
-int prepare(const plan::RunOptions& options, const std::vector<std::string>& arguments)
+int prepare(const plan::RunOptions& options, const std::vector<std::string>& arguments, const Repetition& repetition)
 {
   const Installation installation = find_installation();
   for (const fs::path& file : installation.needed())
@@ -493,7 +493,7 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   const bool same_addresses =
       options.same_addresses || std::any_of(wrappers.executions.begin(), wrappers.executions.end(),
                                             [](const Execution& e) { return e.same_addresses; });
-  throw std::runtime_error(restart({arguments, pack(wrappers)}, first_argv, fixed || same_addresses));
+  throw std::runtime_error(restart({arguments, pack(wrappers), repetition}, first_argv, fixed || same_addresses));
 }
 
 namespace
@@ -529,7 +529,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
     describe(options, plan);
   if (options.display_map)
     fmt::print(stderr, "{}", plan::placement_map(plan.placement));
-  print_notes(options, notes);
+  if (!options.notes_said)
+    print_notes(options, notes);
   const std::unique_ptr<observe::ResultFile> report = open_results(plan);
 
   int exit_code = 0;
@@ -546,7 +547,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
     directory.remove();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     const observe::JobRecord record = job.record(outcome, wall.count());
-    if (options.verbosity >= 0)
+    if (options.verbosity >= 0 && options.summary)
       fmt::print(stderr, "{}", observe::summary(record));
     const bool printed = job.finish_output();
     const bool whole = finish_results(plan, report.get(), record, !job.cpu().measured());

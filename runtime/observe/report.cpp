@@ -216,8 +216,26 @@ std::string basis(const JobRecord& job)
   if (learned <= 0 || compute <= 0)
     return {};
   const double share = std::min(100 * learned / compute, 100.0);
-  return fmt::format("  computing: {:.1f} % known by instructions, which vary by {:.1f} %; {:.1f} % as measured\n",
-                     share, 100 * doubt / learned, 100 - share);
+  std::string text = fmt::format("  computing: {:.1f} % known by instructions, which vary by {:.1f} %; {:.1f} % as "
+                                 "measured",
+                                 share, 100 * doubt / learned, 100 - share);
+  if (const auto left_out = total(job, &RankStatistics::left_out); left_out > 0)
+    text += fmt::format("; {} left out as this machine's disturbances", show_time(left_out));
+  return text + "\n";
+}
+
+// Whether what was measured was disturbed by what else this machine did.
+std::string disturbance(const JobRecord& job)
+{
+  constexpr double noticeable = 0.05;
+  const auto compute = total(job, &RankStatistics::compute);
+  const auto measured = static_cast<double>(compute - total(job, &RankStatistics::learned));
+  const double waited = job.host.kept_waiting();
+  if (!job.measured || measured <= 0 || waited < noticeable)
+    return {};
+  return fmt::format("  this machine was busy: others had the processor for {:.0f} % of the time that the run wanted "
+                     "it; what was measured ({:.0f} % of computing) may be too long\n",
+                     100 * waited, 100 * measured / static_cast<double>(compute));
 }
 
 nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
@@ -234,6 +252,7 @@ nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
           {"compute_ps", s.compute},
           {"learned_ps", s.learned},
           {"doubt_ps", s.doubt},
+          {"left_out_ps", s.left_out},
           {"communication_ps", s.communication},
           {"waiting_ps", s.waiting},
           {"messages_sent", s.messages_sent},
@@ -267,7 +286,7 @@ std::string summary(const JobRecord& job)
                       show_count(total(job, &RankStatistics::crossings)),
                       show_count(total(job, &RankStatistics::polls_answered)),
                       show_count(total(job, &RankStatistics::polls_saved)), show_bytes(job.host.peak_resident_bytes));
-  text += basis(job) + "\n";
+  text += basis(job) + disturbance(job) + "\n";
   if (job.ranks.empty())
     return text;
   text += rank_table(job);
@@ -306,6 +325,8 @@ std::string report_json(const JobRecord& job, bool deterministic)
     const double simulated = sim::to_seconds(job.simulated);
     json["host"] = {{"wall_seconds", job.host.wall_seconds},
                     {"cpu_seconds", job.host.cpu_seconds},
+                    {"waited_seconds", job.host.waited_seconds},
+                    {"stolen_share", job.host.stolen_share},
                     {"interruptions", total(job, &RankStatistics::interruptions)},
                     {"slowdown", simulated > 0 ? nlohmann::ordered_json(job.host.wall_seconds / simulated) : nullptr},
                     {"peak_resident_bytes", job.host.peak_resident_bytes}};

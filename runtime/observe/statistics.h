@@ -44,6 +44,7 @@ struct RankStatistics {
   sim::SimTime compute = 0;       // the program's own bursts;
   sim::SimTime learned = 0;       // of that: known by their paths (runtime/rank_host/path_times.h),
   sim::SimTime doubt = 0;         // which may be off by so much
+  sim::SimTime left_out = 0;      // measured besides, but taken for this machine's, so no part of `compute`
   sim::SimTime communication = 0; // CPU time spent on commands to the NIC and on taking events from it
   sim::SimTime waiting = 0;       // blocked: waits, and polls that had nothing to find
 
@@ -83,6 +84,16 @@ struct HostFigures {
   double wall_seconds = 0;
   double cpu_seconds = 0; // user and system, all threads
   std::uint64_t peak_resident_bytes = 0;
+  double waited_seconds = 0; // ready to run, but others had the processor
+  double stolen_share = 0;   // of this machine's processors' time, that other virtual machines had
+
+  // Of the time in which something was to be computed, in which it was not.
+  [[nodiscard]] double kept_waiting() const
+  {
+    const double wanted = cpu_seconds + waited_seconds;
+    const double waited = wanted > 0 ? waited_seconds / wanted : 0;
+    return 1 - (1 - waited) * (1 - stolen_share);
+  }
 };
 
 // A job that has ended.
@@ -93,6 +104,7 @@ struct JobRecord {
   std::size_t nodes = 0; // of the platform
   std::string model;
   std::string cpu_policy; // as given to --cpu
+  bool measured = false;  // bursts were, as that asks for
   std::uint64_t seed = 0;
   int exit_code = 0;
   std::string ending;                // "completed", or one line that says why not

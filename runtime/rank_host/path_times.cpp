@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace umwelt::rank_host
 {
@@ -30,11 +31,15 @@ constexpr double many = 256;               // bursts of all paths, likewise
 // caches that others have filled meanwhile cost that, too.
 constexpr double far_longer = 4;
 constexpr double cold = 20 * sim::microsecond;
-constexpr sim::SimTime refill = 1 * sim::microsecond; // what a burst takes longer here lies in so much of it
-constexpr double several_paths = 0.5;                 // counts that differ by more than this part are not of one path
+// Of a path's time, here, the part that is taken for the host's (interrupts, other virtual machines), which strike at
+// every path alike, some hundred times a second for some 50 us; and that of paths that have hardly any.
+constexpr double hosts_share = 0.03;
+constexpr double hosts_once = 100 * sim::microsecond;
+constexpr double several_paths = 0.5; // counts that differ by more than this part are not of one path
 // The typical time, up or down: perhaps another path by now. A steady one more probably finds other caches.
 constexpr double moved = 1.4;
 constexpr double steady_moved = 3;
+constexpr std::uint64_t soon = 8; // times first_seen, until a path is counted again that has become a long one
 
 } // namespace
 
@@ -46,6 +51,13 @@ std::uint64_t PathTimes::key(PathEnd from, PathEnd to)
 bool PathTimes::Path::is_steady() const
 {
   return counts >= steady_counts && std::sqrt(variance) <= steady * mean;
+}
+
+double PathTimes::Path::own_part(double beyond)
+{
+  besides += beyond;
+  left_out += beyond;
+  return besides > hosts_once + hosts_share * total ? std::exchange(left_out, 0) : 0;
 }
 
 bool PathTimes::affordable(std::uint64_t steps) const
@@ -77,24 +89,30 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
   const double before = path.typical;
   path.typical =
       path.seen == 1 ? time : before + (std::clamp(time, before / far_longer, before * far_longer) - before) / memory;
-  if (path.uncountable || path.typical > static_cast<double>(longest))
+  if (path.uncountable || is_long(path.typical))
     return {measured};
   path.total += time;
   ++path.timed;
   total_ += time;
   const double much = path.is_steady() ? steady_moved : moved;
-  const bool has_moved = path.counts > 0 && path.seen >= path.counted_at * 2 &&
-                         (path.typical > path.at_count * much || path.typical < path.at_count / much);
+  const auto most = static_cast<double>(longest);
+  const bool is_long_by_now =
+      path.typical > most && path.at_count < most && path.seen >= path.counted_at + soon * first_seen;
+  const bool has_moved =
+      path.counts > 0 && ((path.seen >= path.counted_at * 2 &&
+                           (path.typical > path.at_count * much || path.typical < path.at_count / much)) ||
+                          is_long_by_now);
   if (has_moved) { // what is counted now is to tell more than what was before
     path.at_count = path.typical;
     path.counts = std::min(path.counts, 1.0);
   }
   if ((path.seen >= path.next_count && path.total >= important * total_) || has_moved) {
-    due_[from] = {key, tries, static_cast<std::uint64_t>(path.counts > 0 ? path.steps : path.typical / least_step)};
+    due_[from] = {key, tries,
+                  static_cast<std::uint64_t>(path.counts > 0 ? path.steps : like_others(path.typical) / least_step)};
     path.next_count = std::max(path.next_count, path.seen + std::max(first_seen, path.seen / rarely)); // if none is it
   }
   if (path.counts == 0)
-    return like_others(time);
+    return {static_cast<sim::SimTime>(like_others(time))};
   of_counted_ += (path.mean - of_counted_) / many;
   measured_of_counted_ += (std::min(time, far_longer * path.typical) - measured_of_counted_) / many;
   const double doubt = std::sqrt(path.variance);
@@ -104,15 +122,21 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
     return {static_cast<sim::SimTime>(learned), static_cast<sim::SimTime>(learned), static_cast<sim::SimTime>(doubt)};
   }
   const double besides = time > far_longer * path.typical && time - path.typical > cold ? time - path.typical : 0;
-  return {static_cast<sim::SimTime>(path.mean + besides), static_cast<sim::SimTime>(path.mean),
-          static_cast<sim::SimTime>(doubt)};
+  const double added = besides > 0 ? path.own_part(besides) : 0;
+  return {static_cast<sim::SimTime>(path.mean + added), static_cast<sim::SimTime>(path.mean),
+          static_cast<sim::SimTime>(doubt), static_cast<sim::SimTime>(besides - added)};
 }
 
-Burst PathTimes::like_others(double measured) const
+double PathTimes::like_others(double measured) const
 {
-  const double part = std::min(measured, static_cast<double>(refill));
+  const double part = std::min(measured, static_cast<double>(longest));
   const double ratio = measured_of_counted_ > 0 ? std::min(of_counted_ / measured_of_counted_, 1.0) : 1.0;
-  return {static_cast<sim::SimTime>(measured - part * (1 - ratio))};
+  return measured - part * (1 - ratio);
+}
+
+bool PathTimes::is_long(double measured) const
+{
+  return like_others(measured) > static_cast<double>(longest);
 }
 
 Burst PathTimes::charge_counted(PathEnd from, PathEnd to, const Count& count)

@@ -13,7 +13,9 @@
 //   than measured. What is longer than `longest`, makes system calls or cannot be stepped through is charged as
 //   measured.
 // - A burst that has taken far longer than its path usually does, and by more than cold caches cost, has done something
-//   else besides, which is added.
+//   else besides, or was disturbed by the host, which neither the CPU's clock nor a count of the kernel shows. Such
+//   disturbances are rare and hit all paths alike, so what makes up a larger part of the time of a path is its own: it
+//   is added, with what was left out before. What was left out for good is told with the result.
 // - Paths are the same in all ranks of a process, which learn together: they are told by the calls, what came and what
 //   was asked for, and by how deep the stack is, not by addresses.
 // - A path is counted again when it has been passed some times as often, and when it begins to take another time. It is
@@ -71,9 +73,13 @@ private:
     double mean = 0;              // ps by the instructions counted,
     double variance = 0;          // of these
     double steps = 0;             // the last time
+    double besides = 0;           // ps, beyond what bursts of the path usually take;
+    double left_out = 0;          // of these: not charged
     bool uncountable = false;
 
     [[nodiscard]] bool is_steady() const;
+    // A burst has taken so much longer than others: what of that is to be charged.
+    [[nodiscard]] double own_part(double beyond);
   };
   struct Due {
     std::uint64_t path = 0;
@@ -83,8 +89,10 @@ private:
 
   [[nodiscard]] static std::uint64_t key(PathEnd from, PathEnd to);
   [[nodiscard]] bool affordable(std::uint64_t steps) const;
-  // Of a path that has not been counted: as much shorter than measured as those are that have been.
-  [[nodiscard]] Burst like_others(double measured) const;
+  // Of a burst whose path has not been counted, ps: as much shorter than measured as those are that have been.
+  [[nodiscard]] double like_others(double measured) const;
+  // It would be longer than `longest` on a machine of its own, too.
+  [[nodiscard]] bool is_long(double measured) const;
   // The path of a burst that is over and need not be counted again now.
   [[nodiscard]] Path& counted(PathEnd from, PathEnd to);
 

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "loader/high_memory.h"
+#include "runtime/engine/host_load.h"
 #include "runtime/rank_host/slices.h"
 
 namespace umwelt::worker
@@ -196,6 +197,9 @@ void Workers::reap(unsigned index)
   State& worker = workers_[index];
   int status = 0;
   rusage usage{};
+  siginfo_t ended{};
+  if (waitid(P_PID, static_cast<id_t>(worker.pid), &ended, WEXITED | WNOWAIT) == 0)
+    waited_ += engine::waited_for_processor(worker.pid);
   if (wait4(worker.pid, &status, 0, &usage) != worker.pid)
     return;
   worker.pid = -1;

@@ -85,6 +85,8 @@ public:
   int descriptor_of(unsigned worker, int fd);
   // Of all worker processes that have ended; memory of those that came one after the other counts once.
   [[nodiscard]] rusage usage() const;
+  // For how long these were ready to run and had to wait for a processor, ns.
+  [[nodiscard]] std::int64_t waited() const { return waited_; }
 
   // For the worker process itself: where reports go, and the signal that asks for one.
   [[nodiscard]] int report_file(unsigned worker) const { return workers_[worker].report; }
@@ -117,6 +119,7 @@ private:
   std::deque<Release> held_back_;
   std::uint32_t heard_ = 0; // rings of the doorbell
   rusage usage_{};
+  std::int64_t waited_ = 0;
   std::vector<long> peaks_; // ru_maxrss, by worker process
 };
 

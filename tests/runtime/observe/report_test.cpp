@@ -60,6 +60,43 @@ TEST(Summary, ShowsTheWholeJobAndEachRank)
             "  2.000 KiB-  2  ####################\n");
 }
 
+TEST(Summary, SaysWhatWasTakenForTheMachinesDisturbances)
+{
+  JobRecord record = job(1);
+  record.ranks[0].statistics.learned = record.ranks[0].statistics.compute / 2;
+  EXPECT_THAT(summary(record), Not(HasSubstr("left out")));
+  record.ranks[0].statistics.left_out = 3 * sim::millisecond;
+  EXPECT_THAT(summary(record), HasSubstr("50.0 % as measured; 3.000 ms left out as this machine's disturbances\n"));
+  EXPECT_EQ(nlohmann::json::parse(report_json(record))["ranks"][0]["left_out_ps"], 3'000'000'000);
+}
+
+TEST(Summary, SaysThatTheMachineWasBusyWhereThatMatters)
+{
+  JobRecord record = job(1);
+  record.host.waited_seconds = 1.5;                     // beside 3.5 of CPU time
+  EXPECT_THAT(summary(record), Not(HasSubstr("busy"))); // nothing was measured
+  record.measured = true;
+  EXPECT_THAT(summary(record),
+              HasSubstr("\n  this machine was busy: others had the processor for 30 % of the time that "
+                        "the run wanted it; what was measured (100 % of computing) may be too long\n"));
+  record.ranks[0].statistics.learned = record.ranks[0].statistics.compute * 3 / 4;
+  EXPECT_THAT(summary(record), HasSubstr("what was measured (25 % of computing)"));
+  record.ranks[0].statistics.learned = record.ranks[0].statistics.compute;
+  EXPECT_THAT(summary(record), Not(HasSubstr("busy")));
+}
+
+TEST(Summary, CountsWhatOtherVirtualMachinesHad)
+{
+  JobRecord record = job(1);
+  record.measured = true;
+  record.host.stolen_share = 0.04;
+  EXPECT_THAT(summary(record), Not(HasSubstr("busy")));
+  record.host.waited_seconds = 3.5;
+  record.host.stolen_share = 0.2;
+  EXPECT_THAT(summary(record), HasSubstr("for 60 % of the time"));
+  EXPECT_EQ(nlohmann::json::parse(report_json(record))["host"]["stolen_share"], 0.2);
+}
+
 JobRecord with_sockets(JobRecord record)
 {
   for (RankRecord& rank : record.ranks) {

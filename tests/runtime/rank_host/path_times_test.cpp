@@ -84,12 +84,61 @@ TEST(PathTimes, WhatABurstDoesBesidesIsAdded)
   EXPECT_EQ(burst.learned, 1000 * 100);
 }
 
+TEST(PathTimes, WhatDisturbsRarelyIsTheHosts)
+{
+  PathTimes times = after_many_bursts();
+  learn(times, 2 * microsecond, 1000);
+  for (unsigned i = 1; i <= 10'000; ++i) {
+    const bool disturbed = i % 1000 == 0;
+    const Burst burst = times.charge(from, to, disturbed ? 42 * microsecond : 2 * microsecond);
+    if (burst.learned == burst.time) { // else it is being counted again
+      EXPECT_EQ(burst.time, 1000 * 100);
+      EXPECT_EQ(burst.left_out > 0, disturbed);
+    }
+  }
+}
+
+TEST(PathTimes, WhatComesAgainAndAgainIsThePrograms)
+{
+  PathTimes times = after_many_bursts();
+  learn(times, 2 * microsecond, 1000);
+  SimTime charged = 0;
+  SimTime left_out = 0;
+  constexpr unsigned bursts = 2000;
+  for (unsigned i = 1; i <= bursts; ++i) {
+    const Burst burst = times.charge(from, to, i % 20 == 0 ? 202 * microsecond : 2 * microsecond);
+    charged += burst.time;
+    left_out += burst.left_out;
+  }
+  EXPECT_NEAR(static_cast<double>(charged), bursts / 20 * 200e6, 0.05 * bursts / 20 * 200e6);
+  EXPECT_LE(left_out, 202 * microsecond) << "what was left out at first has been added since";
+}
+
 // Sixteen ranks take turns on a core.
 TEST(PathTimes, ColdCachesAreNothingElse)
 {
   PathTimes times = after_many_bursts();
   learn(times, microsecond, 1000);
   EXPECT_EQ(times.charge(from, to, 15 * microsecond).time, 1000 * 100);
+}
+
+TEST(PathTimes, AsColdAsCachesMayBeTheInstructionsCount)
+{
+  PathTimes times = after_many_bursts();
+  learn(times, 8 * microsecond, 5000);
+  for (unsigned i = 0; i < 60; ++i)
+    EXPECT_EQ(times.charge(from, to, 13 * microsecond).learned, 5000 * 100) << i;
+}
+
+TEST(PathTimes, APathThatBecomesALongOneIsMeasured)
+{
+  PathTimes times = after_many_bursts();
+  learn(times, 1 * microsecond, 9000); // as long as here: its like is not to be taken for cold caches
+  unsigned last = 0;
+  for (unsigned i = 1; i <= 100; ++i)
+    if (times.charge(from, to, 100 * microsecond).learned > 0)
+      last = i;
+  EXPECT_LT(last, 30U);
 }
 
 TEST(PathTimes, LongBurstsAreMeasured)
