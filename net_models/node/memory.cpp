@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,10 +23,12 @@ NodeParameters read_node_parameters(const Parameters& parameters)
     refuse("sockets", "at least 1", "0");
   if (values.memory == 0)
     refuse("memory", "at least 1 byte", "0");
-  if (values.copy_bandwidth <= 0)
-    refuse("copy_bandwidth", "more than 0", "0");
-  if (values.socket_bandwidth <= 0)
-    refuse("socket_bandwidth", "more than 0", "0");
+  for (const auto& [key, bandwidth] : {std::pair("copy_bandwidth", values.copy_bandwidth),
+                                       {"socket_bandwidth", values.socket_bandwidth},
+                                       {"cached_bandwidth", values.cached_bandwidth},
+                                       {"shared_bandwidth", values.shared_bandwidth}})
+    if (bandwidth <= 0)
+      refuse(key, "more than 0", "0");
   if (values.pmi_request == 0) // who asks for a key until it is there must let time pass
     refuse("pmi_request", "more than 0", "0");
   if (values.clock_read == 0) // who waits for the clock to move must see it move

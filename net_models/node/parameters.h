@@ -22,6 +22,8 @@ struct NodeParameters {
   sim::SimTime clock_read = 25 * sim::nanosecond;
   std::uint64_t core_cache = 512 << 10;
   double cached_bandwidth = 50e9;
+  std::uint64_t shared_cache = 32 << 20;
+  double shared_bandwidth = 20e9;
   sim::SimTime instruction = 120;
   sim::SimTime unreachable = 3 * sim::second;
   sim::SimTime daemon_hop = 500 * sim::microsecond;
@@ -49,10 +51,12 @@ struct NodeParameters {
     v.time("system_copy", system_copy, "what a system call that copies (process_vm_readv) takes without its bytes");
     v.time("clock_read", clock_read, "a read of the clock, where bursts are not measured (--cpu none or fixed)");
     v.size("core_cache", core_cache,
-           "what a core's own caches hold; memcpy of more than half of it goes through memory, at copy_bandwidth");
-    v.bandwidth(
-        "cached_bandwidth", cached_bandwidth,
-        "bytes copied within a core's caches by string instructions, in short bursts that are known by their path");
+           "what a core's own caches hold: memcpy of up to half of it is at cached_bandwidth");
+    v.bandwidth("cached_bandwidth", cached_bandwidth, "bytes copied within a core's caches (--cpu measured)");
+    v.size("shared_cache", shared_cache,
+           "what the cache holds that cores share: memcpy of up to half of it is at shared_bandwidth, of more at "
+           "copy_bandwidth");
+    v.bandwidth("shared_bandwidth", shared_bandwidth, "bytes copied within that cache (--cpu measured)");
     v.time("instruction", instruction,
            "an instruction of a communication library, in short bursts that are known by their path (--cpu measured); "
            "0: these are charged as measured");

@@ -163,6 +163,12 @@ struct umw_handover {
 
 struct dl_find_object;
 
+enum { UMW_COPY_LEVELS = 3 };
+struct umw_copy_level {
+  uint64_t most;
+  double ps_per_byte;
+};
+
 struct umw_gate {
   uint32_t version;
   uint32_t size; /* sizeof(struct umw_gate) of the runtime */
@@ -229,12 +235,14 @@ struct umw_gate {
   uint64_t descriptors_soft, descriptors_hard; /* RLIMIT_NOFILE of the rank (preload/process/limits.c) */
   int64_t line_ps;         /* a cache line comes from the core that last wrote to shared memory (net_models/node), */
   uint64_t shm_bytes;      /* that fit into /dev/shm of the node */
-  double copy_ps_per_byte; /* and what is copied takes so long besides, */
-  uint64_t cached_copy;    /* within a rank, too, where bursts are measured and it is more than this */
-  int32_t same_addresses;  /* the program has asked for the same addresses in all ranks */
-  uint64_t random_seed;    /* 0: randomness comes from the kernel */
-  umw_deliver_signal deliver_signal;                                /* set by the shim */
-  umw_deliver_pending deliver_pending;                              /* likewise */
+  double copy_ps_per_byte; /* and what is copied takes so long besides; */
+  struct umw_copy_level copy_levels[UMW_COPY_LEVELS]; /* within a rank: copies up to `most` bytes, ascending */
+  int32_t times_copies;                               /* these count: bursts are measured */
+  int32_t paused;                                     /* the time of what is executed now is charged otherwise */
+  int32_t same_addresses;                             /* the program has asked for the same addresses in all ranks */
+  uint64_t random_seed;                               /* 0: randomness comes from the kernel */
+  umw_deliver_signal deliver_signal;                  /* set by the shim */
+  umw_deliver_pending deliver_pending;                /* likewise */
   int (*find_object)(void* address, struct dl_find_object* object); /* _dl_find_object of the rank; likewise */
   struct umw_handover handover;
   struct umw_high_memory* high_memory; /* of the process that carries the rank */

@@ -163,11 +163,13 @@ __attribute__((constructor)) static void find_functions(void)
 
 uint64_t umw_begin_pause(void)
 {
+  umw_gate->paused = 1;
   return umw_gate->clock.ps_per_tick > 0 ? __builtin_ia32_rdtsc() : 0;
 }
 
 void umw_end_pause(uint64_t begin)
 {
+  umw_gate->paused = 0;
   if (umw_gate->clock.ps_per_tick == 0)
     return;
   const uint64_t ticks = __builtin_ia32_rdtsc() - begin;
@@ -179,16 +181,27 @@ void umw_end_pause(uint64_t begin)
 
 enum {
   SMALL = 4096, /* out of shared memory, need not be told: it changes nothing for others */
-  LARGE = 16384 /* may be more than a core's caches hold */
+  LARGE = 16384 /* goes at the pace of the simulated node's caches and memory */
 };
 
-/* Through memory, at the pace of the simulated node's. */
+/* What is copied in one piece after the other (Open MPI's are of 128 KiB) is as large as all of them. */
+static struct {
+  uintptr_t to, from; /* the end of the last */
+  size_t size;
+} copied;
+
 __attribute__((noinline)) static void* copy_large(void* to, const void* from, size_t size, copy_function* copy)
 {
   struct umw_gate* gate = umw_gate;
-  if (!gate || !gate->running || size <= gate->cached_copy)
+  if (!gate || !gate->running || !gate->times_copies)
     return copy(to, from, size);
-  gate->clock.debt_ps += (int64_t)((double)size * gate->copy_ps_per_byte);
+  copied.size = (uintptr_t)to == copied.to && (uintptr_t)from == copied.from ? copied.size + size : size;
+  copied.to = (uintptr_t)to + size;
+  copied.from = (uintptr_t)from + size;
+  const struct umw_copy_level* level = gate->copy_levels;
+  while (level->most < copied.size)
+    ++level;
+  gate->clock.debt_ps += (int64_t)((double)size * level->ps_per_byte);
   const uint64_t begin = umw_begin_pause();
   copy(to, from, size);
   umw_end_pause(begin);

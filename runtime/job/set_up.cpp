@@ -196,10 +196,15 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.descriptors_soft = std::min(plan_.descriptors, descriptors_per_rank_);
   gate.descriptors_hard = std::min(plan_.most_descriptors, descriptors_per_rank_);
   gate.same_addresses = program.same_addresses ? 1 : 0;
-  gate.shm_bytes = net::shm_size(shared_memory_.parameters());
-  gate.line_ps = shared_memory_.parameters().line;
-  gate.copy_ps_per_byte = 1e12 / shared_memory_.parameters().copy_bandwidth;
-  gate.cached_copy = cpu_.measured() ? shared_memory_.parameters().core_cache / 2 : UINT64_MAX;
+  const net::NodeParameters& memory = shared_memory_.parameters();
+  gate.shm_bytes = net::shm_size(memory);
+  gate.line_ps = memory.line;
+  gate.copy_ps_per_byte = 1e12 / memory.copy_bandwidth;
+  gate.times_copies = cpu_.measured() ? 1 : 0;
+  gate.copy_levels[0] = {memory.core_cache / 2,
+                         1e12 / memory.cached_bandwidth}; // where it comes from and where it goes
+  gate.copy_levels[1] = {std::max(memory.core_cache, memory.shared_cache) / 2, 1e12 / memory.shared_bandwidth};
+  gate.copy_levels[2] = {UINT64_MAX, gate.copy_ps_per_byte};
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
   gate.runtime = &rank;
 

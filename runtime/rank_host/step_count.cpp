@@ -48,7 +48,7 @@ void StepCount::step(ucontext_t& context)
     tell_clock();
     return;
   }
-  ++instructions_;
+  add(1);
   advance(context);
 }
 
@@ -61,7 +61,7 @@ bool StepCount::met(ucontext_t& context, std::uintptr_t pc)
     spoil();
     return true;
   }
-  instructions_ += on_the_way_;
+  add(on_the_way_);
   if (end_ == End::none) {
     unpatch(pc);
     advance(context);
@@ -128,8 +128,7 @@ bool StepCount::execute(ucontext_t& context, End end)
 {
   if (end == End::string) {
     const std::uint64_t bytes = execute_string_instruction(context);
-    copied_ += bytes;
-    instructions_ += bytes > 0 ? 1 : 0;
+    add(bytes > 0 ? 1 : 0, bytes);
     return bytes > 0;
   }
   const std::uintptr_t pc = pc_of(context);
@@ -141,7 +140,7 @@ bool StepCount::execute(ucontext_t& context, End end)
   if (!take_branch(context, std::span(code).first(there), memory_))
     return false;
   returned_ = context.uc_mcontext.gregs[REG_RSP] > stack;
-  ++instructions_;
+  add(1);
   return true;
 }
 
@@ -184,6 +183,15 @@ void StepCount::spoil()
   thread_->counted_in_vain = std::max<std::uint64_t>(steps_, 1);
   thread_ = nullptr;
   unpatch_all();
+}
+
+// But for what the shim charges itself.
+void StepCount::add(std::uint64_t instructions, std::uint64_t copied)
+{
+  if (thread_->rank.gate.paused != 0)
+    return;
+  instructions_ += instructions;
+  copied_ += copied;
 }
 
 void StepCount::tell_clock()

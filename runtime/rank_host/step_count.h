@@ -52,6 +52,7 @@ private:
   void unpatch(std::uintptr_t pc);
   void unpatch_all();
   void tell_clock();
+  void add(std::uint64_t instructions, std::uint64_t copied = 0);
   [[nodiscard]] sim::SimTime time() const;
 
   const Pace pace_;
