@@ -24,7 +24,7 @@ struct NodeParameters {
   double cached_bandwidth = 50e9;
   std::uint64_t shared_cache = 32 << 20;
   double shared_bandwidth = 20e9;
-  sim::SimTime instruction = 120;
+  sim::SimTime instruction = 140;
   sim::SimTime unreachable = 3 * sim::second;
   sim::SimTime daemon_hop = 500 * sim::microsecond;
   sim::SimTime pmi_request = 20 * sim::microsecond;

@@ -51,7 +51,12 @@ std::int64_t MachineClocks::cpu_ns()
   return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
-BurstMeter::BurstMeter() : MeterOn({}, measure_frequency())
+std::int64_t MachineClocks::monotonic_ns()
+{
+  return nanoseconds(CLOCK_MONOTONIC);
+}
+
+BurstMeter::BurstMeter() : MeterOn({}, measure_frequency(), find_timer_ticks())
 {
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // CPU time of short bursts. The time stamp counter is read at both ends (about 10 ns each); the thread's CPU clock, a
 // system call, only for bursts long enough to have been interrupted by the kernel, to take out what the thread did
-// not run.
+// not run. What the kernel's timer has interrupted them for is taken out, too (timer_ticks.h).
 //
 // The kernel may take the processor away anywhere, also between the two reads and inside the second. The CPU clock
 // stands still meanwhile, so what it says belongs to a time stamp before it and to one behind it alike: the one before
@@ -15,16 +15,18 @@
 #include <utility>
 
 #include "runtime/base/time.h"
+#include "runtime/engine/timer_ticks.h"
 
 namespace umwelt::engine
 {
 
-// `Clocks` has ticks(), the time stamp counter, and cpu_ns(), the calling thread's CPU time.
+// `Clocks` has ticks(), the time stamp counter, cpu_ns(), the calling thread's CPU time, and monotonic_ns(),
+// CLOCK_MONOTONIC.
 template <class Clocks> class MeterOn
 {
 public:
-  MeterOn(Clocks clocks, double ps_per_tick)
-      : clocks_(clocks), ps_per_tick_(ps_per_tick),
+  MeterOn(Clocks clocks, double ps_per_tick, const TimerTicks& timer_ticks = {})
+      : clocks_(clocks), ps_per_tick_(ps_per_tick), timer_ticks_(timer_ticks),
         correction_ticks_(static_cast<std::uint64_t>(shortest_preemption / ps_per_tick)),
         oldest_ticks_(static_cast<std::uint64_t>(oldest_look / ps_per_tick))
   {
@@ -56,13 +58,15 @@ public:
     const Span before = std::exchange(earlier_, {});
     if (end - begin < correction_ticks_)
       return static_cast<sim::SimTime>(burst);
+    const double interrupted = timer_ticks(burst);
     const Span all = before + close(end);
     const double away = all.wall - all.cpu;
     if (away <= margin(all.wall))
-      return static_cast<sim::SimTime>(burst);
+      return static_cast<sim::SimTime>(std::max(burst - interrupted, 0.0));
     // Some was lost elsewhere, in pieces too short to be looked at: the burst has its share.
     const double share = burst * std::max(all.cpu, 0.0) / all.wall;
-    return static_cast<sim::SimTime>(away < burst ? burst - away : share);
+    const double ran = away < burst ? burst - away : share;
+    return static_cast<sim::SimTime>(std::max(ran - interrupted * (ran / burst), 0.0));
   }
 
   // What has gone by since `pause`, in the middle of the burst that began at `begin`, is not the program's. Returns
@@ -95,6 +99,14 @@ private:
   // What reading the clocks costs, and the error of the frequency.
   [[nodiscard]] static double margin(double wall) { return 2e6 + wall * 1e-4; }
 
+  // What the kernel's timer has taken of a burst that ends now.
+  double timer_ticks(double burst)
+  {
+    if (timer_ticks_.period <= 0)
+      return 0;
+    const double now = static_cast<double>(clocks_.monotonic_ns()) * 1000;
+    return timer_ticks_.between(now - burst, now);
+  }
   // From the last look to `end`, which was a moment ago.
   Span close(std::uint64_t end)
   {
@@ -111,6 +123,7 @@ private:
 
   Clocks clocks_;
   double ps_per_tick_;
+  TimerTicks timer_ticks_;
   std::uint64_t correction_ticks_;
   std::uint64_t oldest_ticks_;
   std::uint64_t opened_ = 0; // just after the CPU clock was last read
@@ -122,12 +135,13 @@ private:
 struct MachineClocks {
   [[nodiscard]] static std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
   [[nodiscard]] static std::int64_t cpu_ns();
+  [[nodiscard]] static std::int64_t monotonic_ns();
 };
 
 class BurstMeter : public MeterOn<MachineClocks>
 {
 public:
-  BurstMeter(); // measures the counter's frequency, which takes a few milliseconds
+  BurstMeter(); // measures the counter's frequency and what the timer costs, which takes some 30 ms
 
   [[nodiscard]] static std::uint64_t ticks() { return MachineClocks::ticks(); }
   // CPU time of the calling thread, ps.

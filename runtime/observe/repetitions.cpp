@@ -57,6 +57,7 @@ std::vector<Json> complete(std::vector<Json> runs)
 Interval of_runs(const Figure& figure, const std::vector<Json>& runs)
 {
   std::vector<double> values;
+  values.reserve(runs.size());
   for (const Json& run : runs)
     values.push_back(value_of(figure, run));
   return interval_of(std::move(values));

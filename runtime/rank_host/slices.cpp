@@ -156,6 +156,7 @@ void Slices::begin_steps(Thread& thread, ucontext_t& context, bool is_long)
   rank_host_.pause_burst(watched_->rank);
   detector_.begin(context);
   set_trap_flag(context, true);
+  thread.rank.gate.clock.burst_start = engine::BurstMeter::ticks();
 }
 
 // Single steps are not the program's computing.
@@ -174,7 +175,8 @@ void Slices::step(ucontext_t& context)
   const bool elsewhere =
       &thread != watched_ || thread.watch.crossings != thread.rank.gate.crossings || no_preempt(thread, context);
   switch (elsewhere ? no_loop : detector_.step(context)) {
-  case nothing_yet:
+  case nothing_yet: // the program may look at the clock before the next step
+    thread.rank.gate.clock.burst_start = engine::BurstMeter::ticks();
     return;
   case no_loop:
     // It was no loop, or is one no longer: progress of whoever has gone on for long. Not where a tick has met a short

@@ -28,6 +28,7 @@ public:
     cpu_ += ns;
   }
   void away(std::int64_t ns) { wall_ += ns; }
+  [[nodiscard]] std::int64_t wall_ns() const { return wall_; }
 
   std::uint64_t ticks() { return static_cast<std::uint64_t>(read(wall_, read_ticks)); }
   std::int64_t cpu_ns() { return read(cpu_, read_cpu); }
@@ -70,6 +71,7 @@ struct FakeClocks {
   Machine* machine;
   [[nodiscard]] std::uint64_t ticks() const { return machine->ticks(); }
   [[nodiscard]] std::int64_t cpu_ns() const { return machine->cpu_ns(); }
+  [[nodiscard]] std::int64_t monotonic_ns() const { return machine->wall_ns(); }
 };
 
 constexpr std::int64_t us = 1'000;
@@ -110,6 +112,23 @@ TEST_F(FakeMeterTest, LeavesOutWhatDidNotRun)
 {
   for (const std::int64_t away : {50 * us, 3 * ms, 190 * ms})
     expect_near(burst(6600 * us, away), 6600 * us);
+}
+
+// The clock is 1 s after 0, and the next tick 5 us later.
+TEST(TimerTicksOfAMeter, AreNoPartOfTheBurstTheyInterrupt)
+{
+  Machine machine;
+  const TimerTicks ticks{4e9, 5e6, 20e6};
+  MeterOn<FakeClocks> meter{FakeClocks{&machine}, 1000, ticks};
+  const auto burst = [&](std::int64_t work) {
+    const std::uint64_t begin = meter.begin();
+    machine.work(work);
+    return meter.measure(begin) / sim::nanosecond;
+  };
+  expect_near(burst(100 * us), 80 * us); // the tick counts as CPU time
+  expect_near(burst(100 * us), 100 * us);
+  expect_near(burst(8000 * us), 7960 * us);
+  expect_near(burst(10 * us), 10 * us);
 }
 
 // The processor is taken away at every point of ten bursts in turn: in every read of every clock, before and after it

@@ -110,7 +110,8 @@ TEST(PathTimes, WhatComesAgainAndAgainIsThePrograms)
     charged += burst.time;
     left_out += burst.left_out;
   }
-  EXPECT_NEAR(static_cast<double>(charged), bursts / 20 * 200e6, 0.05 * bursts / 20 * 200e6);
+  constexpr double expected = bursts / 20.0 * 200e6;
+  EXPECT_NEAR(static_cast<double>(charged), expected, 0.05 * expected);
   EXPECT_LE(left_out, 202 * microsecond) << "what was left out at first has been added since";
 }
 
