@@ -27,11 +27,13 @@ expect "$(value pairs bibw 40000) > 1.5 * $(value pairs bw 40000) && $(value pai
 # All collectives, on a number of ranks that is no power of two, with fewer floats than ranks. Beside as much
 # computation one takes longer than alone; nothing arrives faster than the link carries it.
 for collective in allgather allgatherv allreduce alltoall alltoallv alltoallw bcast gather gatherv reduce \
-  reduce_scatter scatter scatterv; do
+  reduce_scatter scatter scatterv alltoall_pairwise; do
   names=${names:+$names,}$collective,i$collective
 done
 rows collectives 5 "$names,barrier,ibarrier" --sizes 8,40000 --repetitions 2 --warm-up 1
-[[ $(wc -l <"$work/collectives") == 55 ]]
+[[ $(wc -l <"$work/collectives") == 59 ]]
+# Turn by turn, nothing but the first beside computation.
+expect "$(value collectives ialltoall_pairwise 40000) > 1.5 * $(value collectives alltoall_pairwise 40000)"
 expect "$(value collectives ialltoall 40000) > $(value collectives alltoall 40000)"
 expect "$(value collectives alltoall 40000) > 4 * 40000 / 12500"
 

@@ -17,11 +17,13 @@ PORTALS = {  # benchmark: its name in the files of DATA/bxi
 INITIATORS = {"real": "1032", "s4bxi": "1"}  # whose lines count, in files that have lines of several ranks
 OTHERS = {"s4bxi": "S4BXI", "smpi": "SMPI"}
 PAIRS = ("latency", "bw", "bibw")
+VARIANTS = {"ialltoall": "ialltoall_pairwise"}
 GROUPS = {
     "portals": "Portals",
     "pairs": "MPI, two ranks",
     "blocking": "MPI, blocking collectives",
     "nonblocking": "MPI, nonblocking collectives beside computation",
+    "variants": "The same, by an algorithm that stock Open MPI does not have, done by the program",
     "lulesh": "LULESH, how many times as long as on one rank",
 }
 
@@ -133,6 +135,8 @@ def osu(path):
         real = medians(of_benchmark.pop("real"))
         others = {OTHERS[who]: medians(points) for who, points in of_benchmark.items() if who in OTHERS}
         yield Benchmark(name, group, ranks, units[name, ranks], real, others)
+        if name in VARIANTS:
+            yield Benchmark(VARIANTS[name], "variants", ranks, units[name, ranks], real, others)
 
 
 def lulesh(path):

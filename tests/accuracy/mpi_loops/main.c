@@ -155,7 +155,7 @@ static double measure(const struct job* job, const struct benchmark* benchmark, 
   MPI_Barrier(MPI_COMM_WORLD);
   if (benchmark->pair)
     return benchmark->pair(job);
-  return nonblocking ? time_overlapped(job, benchmark->call) : time_alone(job, benchmark->call);
+  return nonblocking ? time_overlapped(job, benchmark) : time_alone(job, benchmark->call);
 }
 
 static void run(const struct benchmark* benchmark, int nonblocking, const struct options* given)

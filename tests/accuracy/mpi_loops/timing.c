@@ -12,8 +12,16 @@ static double mean_of_ranks(const struct job* job, double seconds)
   return sum / job->ranks;
 }
 
+static void end(const struct job* job, remainder_of* finish, MPI_Request* request)
+{
+  if (finish)
+    finish(job);
+  else
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 /* Seconds in the repetitions that count, on this rank. */
-static double alone(const struct job* job, collective* call, int nonblocking)
+static double alone(const struct job* job, collective* call, remainder_of* finish, int nonblocking)
 {
   double total = 0;
   MPI_Request request;
@@ -22,10 +30,10 @@ static double alone(const struct job* job, collective* call, int nonblocking)
     const double begin = MPI_Wtime();
     call(job, nonblocking ? &request : NULL);
     if (nonblocking)
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-    const double end = MPI_Wtime();
+      end(job, finish, &request);
+    const double spent = MPI_Wtime() - begin;
     MPI_Barrier(MPI_COMM_WORLD);
-    total += i >= job->warm_up ? end - begin : 0;
+    total += i >= job->warm_up ? spent : 0;
   }
   MPI_Barrier(MPI_COMM_WORLD);
   return total;
@@ -33,7 +41,7 @@ static double alone(const struct job* job, collective* call, int nonblocking)
 
 double time_alone(const struct job* job, collective* call)
 {
-  return mean_of_ranks(job, alone(job, call, 0));
+  return mean_of_ranks(job, alone(job, call, NULL, 0));
 }
 
 static void multiply(void)
@@ -55,25 +63,25 @@ static void compute_for(double seconds)
 }
 
 /* The clock is read as often as OSU reads it: that costs time, with --cpu none, too. */
-double time_overlapped(const struct job* job, collective* call)
+double time_overlapped(const struct job* job, const struct benchmark* benchmark)
 {
-  const double pure = alone(job, call, 1) / job->repetitions;
+  const double pure = alone(job, benchmark->call, benchmark->finish, 1) / job->repetitions;
   double total = 0;
   for (int i = 0; i < job->warm_up + job->repetitions; ++i) {
     MPI_Request request;
     const double begin = MPI_Wtime();
     MPI_Wtime(); /* before the start */
-    call(job, &request);
+    benchmark->call(job, &request);
     MPI_Wtime();
     MPI_Wtime(); /* before the computation */
     compute_for(pure);
     MPI_Wtime();
     MPI_Wtime(); /* before waiting */
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    end(job, benchmark->finish, &request);
     MPI_Wtime();
-    const double end = MPI_Wtime();
+    const double spent = MPI_Wtime() - begin;
     MPI_Barrier(MPI_COMM_WORLD);
-    total += i >= job->warm_up ? end - begin : 0;
+    total += i >= job->warm_up ? spent : 0;
   }
   MPI_Barrier(MPI_COMM_WORLD);
   return mean_of_ranks(job, total);
