@@ -293,7 +293,8 @@ Times times(const char* model, const std::string& fabric, unsigned nodes, std::u
 // Time of a message on a link of 12.5 GB/s.
 double wire(std::uint64_t payload)
 {
-  return static_cast<double>(64 + payload + (payload + 1023) / 1024 * 64) / (12.5e3 * 0.934);
+  const std::uint64_t packets = (payload + 1023) / 1024;
+  return static_cast<double>(64 + payload + packets * 64) / (12.5e3 * 0.934);
 }
 
 constexpr std::uint64_t kib = 1024;

@@ -100,7 +100,7 @@ TEST(Measurements, RandomFilesAreReadOrRefused)
   std::mt19937 random(1);
   const std::string seed = "rank, message size (B), duration (\xc2\xb5s), message rate (kmsg/s)\n"
                            "0,8,20343.02,491.5\n0,65,22226.3,449.9\n1,4096,31503.1,317.4\n";
-  const std::string letters = "0123456789,,\n\n.-+eEnaif \t\r\0\xff\xc2\"";
+  const std::string letters = "0123456789,,\n\n.-+eEnaif \t\r\xff\xc2\"" + std::string(1, '\0');
   int read_well = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::string text = seed;

@@ -107,8 +107,8 @@ TEST(Bxi, OrderHoldsThroughLosses)
 {
   Bench bench("bxi", "drop=0.2,e2e_retries=100,seed=7");
   std::vector<const Observed*> sent;
-  for (int i = 0; i < 200; ++i)
-    sent.push_back(&bench.put(static_cast<std::uint64_t>(i * 37)));
+  for (std::uint64_t i = 0; i < 200; ++i)
+    sent.push_back(&bench.put(i * 37));
   bench.run();
   EXPECT_EQ(bench.probe.headers, sent);
 }

@@ -16,7 +16,6 @@ namespace
 
 using sim::microsecond;
 using sim::millisecond;
-using sim::nanosecond;
 
 constexpr std::uint64_t mebibyte = 1 << 20;
 constexpr double rate = 12.5e9 * 0.934; // of a link, in bytes per second

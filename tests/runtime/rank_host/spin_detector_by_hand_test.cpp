@@ -36,7 +36,7 @@ public:
     SpinDetector detector;
     detector.begin(context);
     for (unsigned step = 1; step < 2000; ++step) {
-      context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address(code) + step % loop);
+      context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address(code)) + static_cast<greg_t>(step % loop);
       if (step % loop == 0) {
         ++rounds;
         round();

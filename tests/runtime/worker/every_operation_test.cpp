@@ -22,9 +22,8 @@ constexpr int answer = 0x33;
 
 template <class Type> std::vector<unsigned char> bytes_of(const Type& object)
 {
-  std::vector<unsigned char> bytes(sizeof object);
-  std::memcpy(bytes.data(), &object, sizeof object);
-  return bytes;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&object);
+  return {bytes, reinterpret_cast<const unsigned char*>(&object + 1)};
 }
 
 // Null pointers stay null, values arrive, and nothing but the result comes back.
@@ -49,7 +48,8 @@ template <std::uint32_t operation> void carry_values(Slot& slot)
     auto& copy = *static_cast<Args*>(request.copy());
     Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
       EXPECT_EQ(bytes_of(copy.*member), bytes_of(before.*member)) << where;
-      std::memset(&(copy.*member), 0, sizeof(copy.*member));
+      auto* bytes = reinterpret_cast<unsigned char*>(&(copy.*member));
+      std::fill(bytes, reinterpret_cast<unsigned char*>(&(copy.*member) + 1), 0);
     });
     copy.*Row<operation>::result = answer;
     request.bring_back();

@@ -22,8 +22,8 @@ namespace
 #undef UMW_EXTENT
 #undef UMW_OPAQUE
 
-#define UMW_EXTENT(call, argument, elements, back) #call "." #argument,
-#define UMW_OPAQUE(call, argument) #call "." #argument,
+#define UMW_EXTENT(call, argument, elements, back) std::string(#call) + "." + #argument,
+#define UMW_OPAQUE(call, argument) std::string(#call) + "." + #argument,
 const std::set<std::string> in_extents{
 #include "runtime/worker/extents.def"
 };
