@@ -39,4 +39,6 @@ between MaxPingPongLatency_usec 1.2 3
 # bandwidth.
 between MinPingPongBandwidth_GBytes 4 12.5
 between MaxPingPongBandwidth_GBytes 4 12.5
+# Which section it was
+((problems == 0)) || grep -nE 'ailed|rrors|residual|^End of|Success' hpccoutf.txt
 exit $problems
