@@ -31,6 +31,12 @@ inline void set_trap_flag(ucontext_t& context, bool on)
   flags = on ? flags | trap_flag : flags & ~trap_flag;
 }
 
+// By how much a register has changed, which may hold anything: as the processor subtracts.
+inline std::int64_t change_of(greg_t before, greg_t now)
+{
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(before));
+}
+
 // Bytes of the vector state behind context.uc_mcontext.fpregs, at most most_extended.
 [[nodiscard]] std::size_t extended_bytes(const ucontext_t& context);
 

@@ -119,9 +119,8 @@ bool SpinDetector::waits(const ucontext_t& context)
   pause_ = pc;
   const greg_t* registers = context.uc_mcontext.gregs;
   Registers round{};
-  for (std::size_t i = 0; i < round.size(); ++i) // a register may hold anything, halves of the numbers apart, too
-    round[i] =
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(registers[i]) - static_cast<std::uint64_t>(at_pause_[i]));
+  for (std::size_t i = 0; i < round.size(); ++i)
+    round[i] = change_of(at_pause_[i], registers[i]);
   round_ = pauses_ < 3 || round == round_ ? round : Registers{};
   std::copy_n(registers, at_pause_.size(), at_pause_.begin());
   return pauses_ >= proof;

@@ -28,16 +28,32 @@ constexpr unsigned first_passes = 16;
 constexpr unsigned most_passes = 1024;
 constexpr unsigned most_counted = 64;
 
+// How often `round` makes `change`; 0: not even once, or never exactly.
+std::uint64_t times_round(std::int64_t change, std::int64_t round)
+{
+  if ((change < 0) != (round < 0))
+    return 0;
+  const auto magnitude = [](std::int64_t value) {
+    return value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  };
+  return magnitude(change) % magnitude(round) == 0 ? magnitude(change) / magnitude(round) : 0;
+}
+
 // Whether registers have changed from `before` to `now` as by going round the loop some times.
 bool went_round(const greg_t* before, const greg_t* now, const std::array<std::int64_t, 15>& round)
 {
-  std::int64_t times = 0;
+  std::uint64_t times = 0; // not known yet
   for (std::size_t i = 0; i < round.size(); ++i) {
-    const greg_t change = now[i] - before[i];
-    if (times == 0 && round[i] != 0)
-      times = change / round[i];
-    if (change != times * round[i] || (round[i] != 0 && times <= 0))
+    const std::int64_t change = change_of(before[i], now[i]);
+    if (round[i] == 0) {
+      if (change != 0)
+        return false;
+      continue;
+    }
+    const std::uint64_t here = times_round(change, round[i]);
+    if (here == 0 || (times != 0 && here != times))
       return false;
+    times = here;
   }
   return now[REG_RSP] == before[REG_RSP] && now[REG_RIP] == before[REG_RIP];
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -194,6 +195,28 @@ TEST_F(SameVisitTest, RoundsMayBeCounted)
   reg(REG_RCX) -= 1;
   reg(REG_RDX) += 8;
   EXPECT_TRUE(same(pause));
+}
+
+// Hash values, halves of numbers, a pointer where a counter was: differences wrap as the processor's do.
+TEST_F(SameVisitTest, ARegisterMayHoldAnything)
+{
+  constexpr greg_t least = std::numeric_limits<greg_t>::min();
+  constexpr greg_t most = std::numeric_limits<greg_t>::max();
+  for (const std::int64_t each : {std::int64_t{-1}, std::int64_t{1}, std::int64_t{3}, std::int64_t{least}}) {
+    round(REG_RCX) = each;
+    reg(REG_RCX) = most;
+    same(pause);
+    reg(REG_RCX) = most - 1;
+    EXPECT_EQ(same(pause), each == -1) << each;
+    reg(REG_RCX) = least;
+    same(pause);
+    reg(REG_RCX) = 0;
+    EXPECT_EQ(same(pause), each == -1 || each == least) << each;
+    reg(REG_RCX) = least;
+    EXPECT_EQ(same(pause), each == -1 || each == least) << each;
+    reg(REG_RCX) = most;
+    EXPECT_EQ(same(pause), each == -1) << each; // one less than the least
+  }
 }
 
 // --- at a pause ------------------------------------------------------------------------------------------------------
