@@ -12,6 +12,7 @@ function(mpich_program name)
   mpi_program(mpich_${name} ${ARGN})
 endfunction()
 
+set(short_enough p2p_sendrecv p2p_incast coll_userop icoll_reduce rma_fence rma_atomics)
 set(source_of_icoll_data coll_data)
 set(source_of_icoll_reduce coll_reduce)
 foreach(name IN ITEMS p2p_sendrecv p2p_incast coll_data coll_reduce coll_userop icoll_data icoll_reduce rma_fence
@@ -31,6 +32,9 @@ foreach(name IN ITEMS p2p_sendrecv p2p_incast coll_data coll_reduce coll_userop 
       ${mpi_options_mpich}
             -- ${mpi_programs}/mpich_${name})
   set_tests_properties(mpi.${name}-16.mpich PROPERTIES LABELS "mpi;mpich" FIXTURES_REQUIRED mpi.${name}-16 TIMEOUT 120)
+  if(NOT name IN_LIST short_enough)
+    set_property(TEST mpi.${name}-16.mpich mpi.${name}-16.tcp_nodes APPEND PROPERTY LABELS long)
+  endif()
 endforeach()
 foreach(name IN ITEMS p2p_sendrecv coll_data rma_fence)
   foreach(way IN ITEMS mpich tcp_nodes)

@@ -249,6 +249,7 @@ foreach(program_and_np IN ITEMS "p2p_sendrecv;15;64" "p2p_incast;15" "coll_overl
     set_tests_properties(${test} PROPERTIES LABELS "mpi;workers" PROCESSORS 2 TIMEOUT 600)
   endforeach()
 endforeach()
+set_property(TEST mpi.workers-p2p_sendrecv-64 mpi.workers-rma_fence-9 APPEND PROPERTY LABELS long)
 
 # The distribution's components and programs
 find_program(UMWELT_OMPI_INFO ompi_info)
