@@ -189,13 +189,23 @@ r_debug* Linker::debug() const
 
 std::vector<AddressRange> Linker::code_of_shim() const
 {
+  return code_around(reinterpret_cast<void*>(gate_.handover.code)); // NOLINT
+}
+
+std::vector<AddressRange> Linker::code_of_program() const
+{
+  return debug()->r_map != nullptr ? code_around(debug()->r_map->l_ld) : std::vector<AddressRange>{};
+}
+
+std::vector<AddressRange> Linker::code_around(void* address) const
+{
   std::vector<AddressRange> code;
   dl_find_object found{};
-  if (gate_.find_object == nullptr ||
-      gate_.find_object(reinterpret_cast<void*>(gate_.handover.code), &found) != 0) // NOLINT
+  if (gate_.find_object == nullptr || gate_.find_object(address, &found) != 0)
     return code;
   const auto* header = static_cast<const ElfW(Ehdr)*>(found.dlfo_map_start);
-  const auto base = reinterpret_cast<std::uintptr_t>(header); // linked at 0
+  const auto start = reinterpret_cast<std::uintptr_t>(header);
+  const std::uintptr_t base = header->e_type == ET_EXEC ? 0 : start;
   for (const ElfW(Phdr) & segment : std::span(program_headers(*header), header->e_phnum))
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
       code.push_back({base + segment.p_vaddr, base + segment.p_vaddr + segment.p_memsz});

@@ -51,9 +51,11 @@ public:
   [[nodiscard]] r_debug* debug() const;
   // The code of the object in which the rank stands: the shim's.
   [[nodiscard]] std::vector<AddressRange> code_of_shim() const;
+  [[nodiscard]] std::vector<AddressRange> code_of_program() const;
 
 private:
   static void gave_up(void* self, int status);
+  [[nodiscard]] std::vector<AddressRange> code_around(void* address) const;
   void begin(const LinkerStart& start);
 
   umw_gate& gate_;

@@ -79,8 +79,9 @@ struct umw_clock {
   int64_t cpu_ps;             /* CPU time of the rank up to now_ps */
   int64_t shown_ps;           /* latest time the program has been shown: it must not see an earlier one */
   uint64_t looks;             /* clock reads by the program: a poll loop with such a read waits for time to pass */
-  uint32_t settle_first; /* the next of them is settled, too, however short the burst: it ends a path, whose time is
-                            known better than the time stamp counter tells (runtime/rank_host/path_times.h) */
+  uint64_t path_ticks;  /* one so long after burst_start ends a path, whose time is known better than the time stamp
+                           counter tells (runtime/rank_host/path_times.h) */
+  int64_t most_debt_ps; /* with more, the runtime settles then */
 };
 
 enum umw_exit_kind {

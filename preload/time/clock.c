@@ -44,8 +44,18 @@ static bool is_ignored(const void* caller)
   return known[slot].answer;
 }
 
-/* CPU time since now_ps; settles with the runtime first if the burst is long. */
-static int64_t since_crossing(void)
+/* The program looks: not who polls, nor the shim itself (`caller` is null). */
+static bool is_look(const void* caller)
+{
+  if (!caller || is_ignored(caller))
+    return false;
+  ++umw_gate->clock.looks;
+  return true;
+}
+
+/* CPU time since now_ps; settles with the runtime first if the burst is long. What has gone by since then is not shown:
+ * here it may take long, on the way back from the runtime, and the path that begins is known better. */
+static int64_t since_crossing(bool look)
 {
   struct umw_clock* clock = &umw_gate->clock;
   if (clock->ps_per_tick == 0) {
@@ -54,29 +64,20 @@ static int64_t since_crossing(void)
       umw_clock_settle(0);
     return clock->debt_ps;
   }
-  uint64_t ticks = __builtin_ia32_rdtsc() - clock->burst_start;
-  /* Again if the processor was taken away just behind it: what is shown has passed. */
-  for (int tries = 0; ticks > clock->settle_ticks && tries < 4; ++tries) {
+  const uint64_t ticks = __builtin_ia32_rdtsc() - clock->burst_start;
+  const bool ends_path = look && ticks >= clock->path_ticks;
+  if (ticks > clock->settle_ticks || (ends_path && clock->debt_ps > clock->most_debt_ps))
     umw_clock_settle(0);
-    ticks = __builtin_ia32_rdtsc() - clock->burst_start;
-  }
-  return clock->debt_ps + (int64_t)((double)ticks * clock->ps_per_tick);
-}
-
-/* `caller` is null for reads by the shim itself. */
-static void look(const void* caller)
-{
-  if (!caller || is_ignored(caller))
-    return;
-  ++umw_gate->clock.looks;
-  if (umw_gate->clock.settle_first)
-    umw_clock_settle(0);
+  else if (ends_path)
+    umw_clock_path(0);
+  else
+    return clock->debt_ps + (int64_t)((double)ticks * clock->ps_per_tick);
+  return clock->debt_ps;
 }
 
 int64_t umw_now_ps(const void* caller)
 {
-  look(caller);
-  const int64_t since = since_crossing();
+  const int64_t since = since_crossing(is_look(caller));
   const int64_t now = umw_gate->clock.now_ps + since;
   if (now > umw_gate->clock.shown_ps)
     umw_gate->clock.shown_ps = now;
@@ -85,8 +86,7 @@ int64_t umw_now_ps(const void* caller)
 
 int64_t umw_cpu_ps(const void* caller)
 {
-  look(caller);
-  const int64_t since = since_crossing();
+  const int64_t since = since_crossing(is_look(caller));
   return umw_gate->clock.cpu_ps + since;
 }
 

@@ -25,6 +25,11 @@ std::int64_t umw_clock_settle(Rank& rank, int)
   return rank.job.scheduler().now();
 }
 
+int umw_clock_path(Rank&, int)
+{
+  return -ENOSYS; // rank_host::RankHost::call() has answered
+}
+
 std::int64_t umw_sleep(Rank& rank, std::int64_t duration)
 {
   rank.allow_switch();

@@ -2,6 +2,7 @@
 #include "runtime/rank_host/cpu.h"
 
 #include <ctime>
+#include <limits>
 
 namespace umwelt::rank_host
 {
@@ -46,6 +47,8 @@ void Cpu::set_up(umw_clock& clock) const
 {
   clock.realtime_origin_ns = realtime_origin_ns_;
   clock.uptime_origin_ns = uptime_origin_ns;
+  clock.path_ticks = std::numeric_limits<std::uint64_t>::max(); // until a path begins (RankHost::call)
+  clock.most_debt_ps = longest_debt;
   if (meter_) {
     clock.ps_per_tick = meter_->ps_per_tick() * (policy_.kind == engine::CpuPolicy::Kind::scaled ? policy_.scale : 1.0);
     clock.settle_ticks = meter_->correction_ticks();

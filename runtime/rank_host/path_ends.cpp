@@ -73,6 +73,11 @@ PathEnd path_begins(std::uint32_t operation, const void* arguments, std::uintptr
   return digest.value();
 }
 
+PathEnd look_at_clock(std::uintptr_t place, std::uintptr_t depth)
+{
+  return Digest().add(UMW_OP_umw_clock_path).add(place).add(depth).value();
+}
+
 PathEnd path_ends(std::uint32_t operation, const void* arguments, std::uintptr_t depth, std::uint64_t polls)
 {
   Digest digest;

@@ -36,6 +36,9 @@ std::uint32_t* descriptor_owners()
 namespace
 {
 
+// Between looks at the clock: what is shorter has nothing that could be cold.
+constexpr double shortest_path = 100.0 * sim::nanosecond;
+
 std::uint32_t openers = 0; // umw_gate::openers
 
 // Its calls do not return.
@@ -72,6 +75,25 @@ void close_descriptors(umw_gate& gate)
       if (!is_pmi(gate, own))
         close(own);
     }
+}
+
+// Where in the program the thread is, in the file's own terms: what the stack shows first, up to some frames of
+// libraries. 0: nowhere.
+__attribute__((no_sanitize("address"))) std::uintptr_t place_in_program(const Thread& thread)
+{
+  constexpr std::size_t most = 64; // words
+  const auto* top =
+      static_cast<const std::uintptr_t*>(thread.base != nullptr ? thread.base : thread.fiber->stack().top());
+  const auto* bottom = reinterpret_cast<const std::uintptr_t*>(static_cast<const char*>(thread.fiber->stack().top()) -
+                                                               thread.fiber->stack().size());
+  const auto* word = reinterpret_cast<const std::uintptr_t*>(thread.first_depth - thread.depth);
+  if (word < bottom) // a stack that the program has made
+    return 0;
+  for (const auto* const end = std::min(top, word + most); word < end; ++word)
+    for (const loader::AddressRange& code : thread.rank.code)
+      if (*word - code.begin < code.end - code.begin)
+        return *word - code.begin + 1;
+  return 0;
 }
 
 } // namespace
@@ -119,7 +141,7 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
   if (count != nullptr)
     counted_ = count->end();
   if (serve_here(thread, operation, arguments)) {
-    if (count != nullptr) // the burst goes on
+    if (counted_) // the burst goes on
       thread.counted_in_vain = std::exchange(counted_, std::nullopt)->steps;
     return;
   }
@@ -133,7 +155,7 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
   request(thread, operation, arguments);
   thread.from = path_begins(operation, arguments, thread.depth);
   thread.polls = gate.quick_polls;
-  gate.clock.settle_first = operation != UMW_OP_umw_clock_settle;
+  gate.clock.path_ticks = 0;
 }
 
 // What does not concern the simulation. True: the call is served.
@@ -156,6 +178,10 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     a->result = 0;
     return true;
   }
+  case UMW_OP_umw_clock_path:
+    settle_path(thread);
+    static_cast<umw_args_umw_clock_path*>(arguments)->result = 0;
+    return true;
   case UMW_OP_umw_original_code: {
     auto* a = static_cast<umw_args_umw_original_code*>(arguments);
     if (slices_)
@@ -257,6 +283,7 @@ loader::Linker::Failure RankHost::load(Thread& main)
   main.kernel_id = rank.linker.kernel_id();
   diagnose::add_rank(rank.gate, *rank.linker.debug(), rank.program_path);
   rank.uninterruptible = rank.linker.code_of_shim();
+  rank.code = rank.linker.code_of_program();
   if (slices_)
     slices_->take_over_time_stamps(rank, *rank.linker.debug());
   return {};
@@ -428,6 +455,32 @@ void RankHost::begin_burst(const Thread& thread)
 }
 
 Burst RankHost::end_burst(Thread& thread)
+{
+  Burst burst = end_path(thread);
+  if (thread.charged != 0) {
+    thread.rank.gate.clock.debt_ps -= std::exchange(thread.charged, 0);
+    burst += std::exchange(thread.settled, {});
+  }
+  return burst;
+}
+
+void RankHost::settle_path(Thread& thread)
+{
+  Rank& rank = thread.rank;
+  umw_clock& clock = rank.gate.clock;
+  const PathEnd here = look_at_clock(place_in_program(thread), thread.depth);
+  thread.to = here;
+  const Burst path = end_path(thread);
+  const auto charge = static_cast<SimTime>(static_cast<double>(cpu_.charge(path, true)) / rank.speed);
+  thread.settled += path;
+  thread.charged += charge;
+  clock.debt_ps += charge;
+  thread.from = here;
+  clock.path_ticks = static_cast<std::uint64_t>(shortest_path * cpu_.ticks_per_ps());
+  clock.burst_start = cpu_.begin();
+}
+
+Burst RankHost::end_path(Thread& thread)
 {
   const SimTime measured = cpu_.measure(thread.rank.gate.clock.burst_start);
   if (!path_times_)

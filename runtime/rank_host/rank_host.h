@@ -77,6 +77,8 @@ struct Thread {
   std::uintptr_t first_depth = 0;    // of the stack, at its first call
   std::uintptr_t depth = 0;          // of the call under way, below that
   std::uint64_t polls = 0;           // of the gate, when it began
+  Burst settled;                     // of it, up to where the program last looked at the clock,
+  SimTime charged = 0;               // and what of the gate's debt is for that
 };
 
 // A rank, where it is carried. All but the linker and the threads is known before the process exists.
@@ -98,6 +100,7 @@ struct Rank {
   loader::Linker linker{gate};
   std::unique_ptr<ProgramChange> next;               // what umw_exec_find has found
   std::vector<loader::AddressRange> uninterruptible; // code of the shim, which counts on that
+  std::vector<loader::AddressRange> code;            // of the program itself
   std::vector<std::unique_ptr<Thread>> threads;      // the first is the main one
 };
 
@@ -155,6 +158,8 @@ public:
   void begin_burst(const Thread& thread);
   // The burst that ends now.
   Burst end_burst(Thread& thread);
+  // The program looks at the clock: what led there is charged as such paths are, and the burst goes on.
+  void settle_path(Thread& thread);
   // Around time that is not the program's, in the middle of a burst.
   void pause_burst(Rank& rank);
   void resume_burst(Rank& rank);
@@ -173,6 +178,7 @@ protected:
   void end_slices();
 
 private:
+  Burst end_path(Thread& thread);
   bool serve_here(Thread& thread, std::uint32_t operation, void* arguments);
   loader::Linker::Failure load(Thread& main);
   int find_program(Thread& thread, const char* path, const void* argv, const void* environment);

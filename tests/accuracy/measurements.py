@@ -134,9 +134,9 @@ def osu(path):
             raise Failure(f"{path}: expected a series 'real' of {name}, got {sorted(of_benchmark)}. Check the file")
         real = medians(of_benchmark.pop("real"))
         others = {OTHERS[who]: medians(points) for who, points in of_benchmark.items() if who in OTHERS}
-        yield Benchmark(name, group, ranks, units[name, ranks], real, others)
+        yield Benchmark(name, group, ranks, units[name, ranks], real, dict(others))
         if name in VARIANTS:
-            yield Benchmark(VARIANTS[name], "variants", ranks, units[name, ranks], real, others)
+            yield Benchmark(VARIANTS[name], "variants", ranks, units[name, ranks], real, dict(others))
 
 
 def lulesh(path):

@@ -57,5 +57,13 @@ TEST(PathEnds, TellWhatAPollHasBroughtApart)
   EXPECT_NE(ack, path_begins(UMW_OP_PtlEQGet, &get, 64));
 }
 
+TEST(PathEnds, LooksAtTheClockAreToldApartByWhereTheProgramDoesSo)
+{
+  EXPECT_EQ(look_at_clock(0x1234, 64), look_at_clock(0x1234, 64));
+  EXPECT_NE(look_at_clock(0x1234, 64), look_at_clock(0x1238, 64));
+  EXPECT_NE(look_at_clock(0x1234, 64), look_at_clock(0x1234, 80));
+  EXPECT_NE(look_at_clock(0, 64), path_begins(UMW_OP_umw_clock_settle, nullptr, 64));
+}
+
 } // namespace
 } // namespace umwelt::rank_host

@@ -94,6 +94,62 @@ TEST_F(RankHostTest, ACallBecomesARequestAndCountsAsACrossing)
   EXPECT_EQ(rank.gate.crossings, 1U);
 }
 
+// --- looks at the clock
+// -----------------------------------------------------------------------------------------------
+
+class LooksTest : public RankHostTest
+{
+protected:
+  void look(Thread& thread)
+  {
+    umw_args_umw_clock_path look{1, 0};
+    rank_host.call(thread, UMW_OP_umw_clock_path, &look);
+    EXPECT_EQ(look.result, 0);
+  }
+  static void compute()
+  {
+    volatile int sum = 0;
+    for (int i = 0; i < 10'000; ++i)
+      sum = sum + i;
+  }
+
+  Cpu measured{{engine::CpuPolicy::Kind::measured}, 0, 0, 25 * sim::nanosecond};
+};
+
+TEST_F(LooksTest, WhatLedThereIsChargedAtOnceAndPartOfTheBurst)
+{
+  FakeRankHost host(scheduler, measured);
+  Carried& rank = start(0, [&](Thread& thread) {
+    umw_clock& clock = thread.rank.gate.clock;
+    thread.rank.directory = std::make_shared<Directory>(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    clock.debt_ps = 7;
+    host.begin_burst(thread);
+    SimTime before = clock.debt_ps;
+    for (int i = 0; i < 2; ++i) {
+      compute();
+      host.settle_path(thread);
+      EXPECT_GT(clock.debt_ps, before + sim::microsecond);
+      before = clock.debt_ps;
+    }
+    compute();
+    const Burst burst = host.end_burst(thread);
+    EXPECT_GT(burst.time, before - 7 + sim::microsecond);
+    EXPECT_EQ(clock.debt_ps, 7);
+    EXPECT_LT(host.end_burst(thread).time, burst.time); // no part of the next one
+  });
+  scheduler.run();
+  EXPECT_EQ(rank.gate.crossings, 0U);
+}
+
+TEST_F(LooksTest, NobodyElseIsAsked)
+{
+  Carried& rank = start(0, [&](Thread& thread) { look(thread); });
+  scheduler.run();
+  EXPECT_THAT(rank_host.asked, IsEmpty());
+  EXPECT_EQ(rank.gate.crossings, 0U);
+  EXPECT_EQ(rank.gate.clock.debt_ps, 0); // nothing is measured
+}
+
 // --- working directories ---------------------------------------------------------------------------------------------
 
 class DirectoryTest : public RankHostTest
