@@ -87,7 +87,8 @@ struct umw_clock {
 enum umw_exit_kind {
   UMW_EXIT_NORMAL, /* exit(), return from main, _exit() */
   UMW_EXIT_ABORT,  /* MPI_Abort / PMIx_Abort; the whole job ends */
-  UMW_EXIT_PMI     /* PMI_Abort, PMI2_Abort: likewise */
+  UMW_EXIT_PMI,    /* PMI_Abort, PMI2_Abort: likewise */
+  UMW_EXIT_MISUSE  /* what the user asked for cannot be done (runtime/rank_host/kernel_calls.h): the whole job ends */
 };
 
 /* Descriptors of a process whose owners are known. */

@@ -282,6 +282,9 @@ constexpr auto options = std::to_array<Option>({
   {Group::time, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the "
    "NIC wrote to memory, with --cpu measured or scale; default 100 ns",
    [](S s, G g) { s.run.cpu_first_touch = read_duration(g.option, g.value()); }},
+  {Group::time, "kernels", "FILE", "functions of the program whose time is modelled, and which of them are not run; "
+   "may come several times, what a later file says of a function counts (`runtime/kernels/README.md`)",
+   [](S s, G g) { s.run.kernels_files.push_back(g.value()); }},
   {Group::time, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much "
    "wall-clock for others to run; default 10 ms",
    [](S s, G g) { s.run.quantum = read_duration(g.option, g.value()); }},

@@ -12,6 +12,7 @@
 #include "runtime/job/job.h"
 #include "runtime/job/node_now.h"
 #include "runtime/job/rank.h"
+#include "runtime/kernels/calls.h"
 
 namespace umwelt::gate::services
 {
@@ -36,9 +37,17 @@ int umw_exit(Rank& rank, int status, int kind, const char* message)
     rank.job.aborted(rank, status, "MPI_Abort", message);
   case UMW_EXIT_PMI:
     rank.job.aborted(rank, status, "PMI_Abort", message);
+  case UMW_EXIT_MISUSE:
+    rank.job.misused(rank, message);
   default:
     rank.job.exited(rank, status);
   }
+}
+
+int umw_kernel_totals(Rank& rank, const char* text)
+{
+  kernels::add_totals(rank.kernels, text);
+  return 0;
 }
 
 int umw_exec_find(Rank&, const char*, const void*, const void*)

@@ -97,7 +97,7 @@ Job::~Job()
 Outcome Job::run()
 {
   if (!workers_)
-    own_process_.begin(plan_.options.quantum);
+    own_process_.begin(plan_.options.quantum, plan_.kernels);
   scheduler_.run();
   if (!workers_)
     own_process_.end();

@@ -135,6 +135,8 @@ public:
   [[noreturn]] void exited(Rank& rank, int status);
   // `report`: the rest of the first line, then more lines.
   [[noreturn]] void died(Rank& rank, int signal, const char* report);
+  // What the user asked for cannot be done, as turns out now.
+  [[noreturn]] void misused(Rank& rank, const char* message);
   [[noreturn]] void aborted(Rank& rank, int status, const char* call, const char* message);
   // The running thread's wait has lasted as long as it was to. Does not return if the job cannot get anywhere any more.
   void timed_out(Thread& thread);
@@ -176,6 +178,7 @@ public:
   [[nodiscard]] SimTime lookahead() const { return 20 * plan_.options.quantum; }
 
 private:
+  [[nodiscard]] std::vector<observe::KernelRecord> kernel_records() const;
   // How a rank begins.
   struct Start {
     const plan::ProgramPlan* program = nullptr;

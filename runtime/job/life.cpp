@@ -123,6 +123,15 @@ void Job::aborted(Rank& rank, int status, const char* call, const char* message)
   end_threads(rank);
 }
 
+void Job::misused(Rank& rank, const char* message)
+{
+  rank.end.status = exit_code::usage;
+  finish(rank);
+  fail(exit_code::usage, "what the kernels file says cannot be done",
+       fmt::format("{} at {}; the job is ended: {}", rank.title(), simulated_now(), message));
+  end_threads(rank);
+}
+
 void Job::fail(int exit_code, const std::string& ending, const std::string& text)
 {
   if (over_)

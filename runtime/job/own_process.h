@@ -4,6 +4,8 @@
 
 #include <csignal>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "runtime/base/time.h"
 #include "runtime/rank_host/rank_host.h"
@@ -17,7 +19,10 @@ class OwnProcess final : public rank_host::RankHost
 {
 public:
   OwnProcess(Job& job, engine::Scheduler& scheduler, rank_host::Cpu& cpu) : RankHost(scheduler, cpu), job_(job) {}
-  void begin(sim::SimTime quantum) { begin_slices(quantum); }
+  void begin(sim::SimTime quantum, std::shared_ptr<const kernels::Kernels> kernels)
+  {
+    begin_slices(quantum, std::move(kernels));
+  }
   void end() { end_slices(); }
 
   [[nodiscard]] rank_host::Thread* running() const override;

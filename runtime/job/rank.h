@@ -15,6 +15,7 @@
 #include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
 #include "runtime/job/timers.h"
+#include "runtime/kernels/calls.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/observe/trace_record.h"
 #include "runtime/plan/placement.h"
@@ -156,6 +157,7 @@ public:
   RankEnd end;
   SimTime finished = 0;
   observe::RankStatistics statistics;
+  std::vector<kernels::Totals> kernels; // in the order of the plan's
 
 private:
   struct Waiting {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a run leaves for its summary and its report (runtime/observe).
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     record.simulated = std::max(record.simulated, entry.finished);
     record.ranks.push_back(std::move(entry));
   }
+  record.kernels = kernel_records();
   record.host.wall_seconds = wall_seconds;
   rusage own{};
   getrusage(RUSAGE_SELF, &own);
@@ -60,6 +62,28 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
   if (host.all > host_at_start_.all)
     record.host.stolen_share = (host.stolen - host_at_start_.stolen) / (host.all - host_at_start_.all);
   return record;
+}
+
+std::vector<observe::KernelRecord> Job::kernel_records() const
+{
+  constexpr std::array<const char*, 4> actions{"run", "model", "skip", "sample"}; // of kernels::Action
+  std::vector<observe::KernelRecord> records;
+  for (std::size_t i = 0; plan_.kernels && i < plan_.kernels->list.size(); ++i) {
+    const kernels::Kernel& kernel = plan_.kernels->list[i];
+    observe::KernelRecord one{kernel.name, actions.at(static_cast<std::size_t>(kernel.action))};
+    for (const auto& rank : ranks_) {
+      if (i >= rank->kernels.size())
+        continue;
+      const kernels::Totals& totals = rank->kernels[i];
+      one.calls += totals.calls;
+      one.skipped += totals.skipped;
+      one.sampled += totals.sampled;
+      one.time += totals.time;
+      one.most = std::max(one.most, totals.time);
+    }
+    records.push_back(std::move(one));
+  }
+  return records;
 }
 
 } // namespace umwelt::job

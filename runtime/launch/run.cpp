@@ -33,6 +33,7 @@
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/result_file.h"
+#include "runtime/plan/kernels.h"
 #include "runtime/plan/openmpi.h"
 #include "runtime/plan/placement.h"
 #include "runtime/plan/preflight.h"
@@ -525,6 +526,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
     return plan_spawned(options, spawned, installation);
   };
   plan.find_shortage = shortage_for;
+  if (!options.kernels_files.empty())
+    plan.kernels = plan::read_kernels(options);
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)

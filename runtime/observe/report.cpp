@@ -238,6 +238,39 @@ std::string disturbance(const JobRecord& job)
                      100 * waited, 100 * measured / static_cast<double>(compute));
 }
 
+// Functions that were followed, and whether that has left the program what it is.
+std::string kernel_table(const JobRecord& job)
+{
+  if (job.kernels.empty())
+    return {};
+  std::string skipped;
+  std::string never;
+  std::vector<Row> rows{{"kernel", "action", "calls", "not run", "measured", "time", "of one rank"}};
+  for (const KernelRecord& kernel : job.kernels) {
+    if (kernel.calls == 0) {
+      never += (never.empty() ? "" : ", ") + kernel.name;
+      continue;
+    }
+    if (kernel.skipped > 0)
+      skipped += (skipped.empty() ? "" : ", ") + kernel.name;
+    rows.push_back({kernel.name, kernel.action, show_count(kernel.calls), show_count(kernel.skipped),
+                    show_count(kernel.sampled), show_time(kernel.time), show_time(kernel.most)});
+  }
+  std::string text = "\n" + (rows.size() > 1 ? aligned(rows, 2) : std::string());
+  if (!skipped.empty())
+    text += fmt::format("  results of this run are not those of the program: calls of {} were not run\n", skipped);
+  if (!never.empty())
+    text += fmt::format("  never called: {}\n", never);
+  return text;
+}
+
+nlohmann::ordered_json json_of(const KernelRecord& kernel)
+{
+  return {{"name", kernel.name},           {"action", kernel.action},   {"calls", kernel.calls},
+          {"skipped", kernel.skipped},     {"sampled", kernel.sampled}, {"time_ps", kernel.time},
+          {"most_of_rank_ps", kernel.most}};
+}
+
 nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
 {
   const RankStatistics& s = rank.statistics;
@@ -291,7 +324,8 @@ std::string summary(const JobRecord& job)
     return text;
   text += rank_table(job);
   const std::string sizes = size_table(sizes_of(job));
-  return sizes.empty() ? text : text + "\n" + sizes;
+  text += sizes.empty() ? sizes : "\n" + sizes;
+  return text + kernel_table(job);
 }
 
 std::string report_json(const JobRecord& job, bool deterministic)
@@ -321,6 +355,13 @@ std::string report_json(const JobRecord& job, bool deterministic)
   json["ranks"] = nlohmann::ordered_json::array();
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
     json["ranks"].push_back(json_of(job.ranks[rank], rank));
+  if (!job.kernels.empty()) {
+    json["kernels"] = nlohmann::ordered_json::array();
+    for (const KernelRecord& kernel : job.kernels)
+      json["kernels"].push_back(json_of(kernel));
+    json["results_are_those_of_the_program"] = std::none_of(
+        job.kernels.begin(), job.kernels.end(), [](const KernelRecord& kernel) { return kernel.skipped > 0; });
+  }
   if (!deterministic) {
     const double simulated = sim::to_seconds(job.simulated);
     json["host"] = {{"wall_seconds", job.host.wall_seconds},

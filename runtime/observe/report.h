@@ -10,7 +10,7 @@ namespace umwelt::observe
 {
 
 // Several lines: what ran, simulated and wall-clock time, a table of the ranks (up to 16, beyond that minimum, median
-// and maximum of each column), message sizes.
+// and maximum of each column), message sizes, kernels.
 std::string summary(const JobRecord& job);
 
 // JSON, version 1. Key order is stable; times are whole picoseconds of simulated time. Everything that depends on the

@@ -79,6 +79,17 @@ struct RankRecord {
   RankStatistics statistics;
 };
 
+// A function whose calls were followed (--kernels), in all ranks.
+struct KernelRecord {
+  std::string name;
+  std::string action; // as the kernels file has it: run, model, skip, sample
+  std::uint64_t calls = 0;
+  std::uint64_t skipped = 0; // of these: not run,
+  std::uint64_t sampled = 0; // run to be measured
+  sim::SimTime time = 0;     // simulated, ps, of all ranks,
+  sim::SimTime most = 0;     // and of the rank with most
+};
+
 // What depends on the machine that simulates and differs from run to run.
 struct HostFigures {
   double wall_seconds = 0;
@@ -111,6 +122,7 @@ struct JobRecord {
   sim::SimTime simulated = 0;        // when the last rank ended
   std::uint64_t timeline_events = 0; // that the simulation fired
   std::vector<RankRecord> ranks;
+  std::vector<KernelRecord> kernels;
   HostFigures host;
 };
 

@@ -83,6 +83,7 @@ struct RunOptions {
   // Here the data is in the cache when the rank reads it; a NIC writes past the caches of an EPYC 7763, and memory is
   // 96 to 105 ns away.
   sim::SimTime cpu_first_touch = 100 * sim::nanosecond;
+  std::vector<std::string> kernels_files;       // --kernels, in the order given
   sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls
   std::uint64_t seed = 0;
   unsigned repeat = 1;     // runs of the same, one after the other

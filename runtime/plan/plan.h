@@ -13,6 +13,7 @@
 #include "loader/private_directory.h"
 #include "loader/program.h"
 #include "platforms/platform.h"
+#include "runtime/kernels/kernels_file.h"
 #include "runtime/observe/trace.h"
 #include "runtime/plan/options.h"
 #include "runtime/plan/placement.h"
@@ -44,6 +45,7 @@ struct SpawnedProgram {
 struct Plan {
   RunOptions options;
   std::vector<ProgramPlan> programs;
+  std::shared_ptr<const kernels::Kernels> kernels; // null: none
   std::unique_ptr<platform::Platform> platform;
   Placement placement;
   std::vector<unsigned> program_of_rank;      // index into `programs`

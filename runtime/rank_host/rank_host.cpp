@@ -15,10 +15,12 @@
 
 #include "loader/high_memory.h"
 #include "loader/program.h"
+#include "runtime/base/exit_codes.h"
 #include "runtime/diagnose/backtrace.h"
 #include "runtime/diagnose/symbols.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/rank_host/kernel_calls.h"
 #include "runtime/rank_host/path_ends.h"
 #include "runtime/rank_host/program_change.h"
 #include "runtime/rank_host/signals.h"
@@ -116,9 +118,11 @@ RankHost::RankHost(engine::Scheduler& fibers, Cpu& cpu) : fibers_(fibers), cpu_(
 
 RankHost::~RankHost() = default;
 
-void RankHost::begin_slices(SimTime quantum)
+void RankHost::begin_slices(SimTime quantum, std::shared_ptr<const kernels::Kernels> kernels)
 {
   slices_ = std::make_unique<Slices>(*this, quantum);
+  if (kernels)
+    kernel_calls_ = std::make_unique<KernelCalls>(*this, std::move(kernels));
   if (cpu_.pace().instruction > 0 && !slices_->traced()) {
     path_times_ = std::make_unique<PathTimes>();
     step_count_ = std::make_unique<StepCount>(cpu_.pace(), cpu_.ticks_per_ps());
@@ -137,6 +141,8 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
 {
   umw_gate& gate = thread.rank.gate;
   thread.trapped = false;
+  if (!thread.kernels.empty()) [[unlikely]]
+    KernelCalls::forget_left(thread, thread.first_depth - thread.depth);
   StepCount* const count = step_count();
   if (count != nullptr)
     counted_ = count->end();
@@ -186,6 +192,8 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     auto* a = static_cast<umw_args_umw_original_code*>(arguments);
     if (slices_)
       slices_->original_code(rank, a->original != 0);
+    if (kernel_calls_)
+      KernelCalls::lead(thread, a->original != 0);
     a->result = 0;
     return true;
   }
@@ -216,6 +224,8 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     die(thread, a->number, static_cast<const siginfo_t*>(a->information), static_cast<const ucontext_t*>(a->context));
   }
   case UMW_OP_umw_exit:
+    if (kernel_calls_)
+      kernel_calls_->tell_totals(thread);
     close_descriptors(rank.gate);
     return false;
   default:
@@ -223,9 +233,24 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
   }
 }
 
+void RankHost::give_up_count(Thread& thread)
+{
+  if (StepCount* const count = step_count())
+    thread.counted_in_vain = std::max<std::uint64_t>(count->end().steps, 1);
+}
+
+void RankHost::end_misused(Thread& thread, const std::string& text)
+{
+  umw_args_umw_exit end{0, exit_code::usage, UMW_EXIT_MISUSE, text.c_str()};
+  call(thread, UMW_OP_umw_exit, &end);
+  __builtin_unreachable();
+}
+
 bool RankHost::begin_count(Thread& thread)
 {
-  if (!path_times_ || thread.rank.gate.running == 0 || !path_times_->wants_count(thread.from))
+  // The way back from a kernel leads through the runtime, where it cannot be followed.
+  if (!path_times_ || thread.rank.gate.running == 0 || !thread.kernels.empty() ||
+      !path_times_->wants_count(thread.from))
     return false;
   step_count_->begin(thread);
   return true;
@@ -237,6 +262,11 @@ bool RankHost::must_not_switch()
 }
 
 // --- life of a rank --------------------------------------------------------------------------------------------------
+
+Thread::Thread(Rank& of) : rank(of)
+{
+}
+Thread::~Thread() = default;
 
 Rank::Rank(umw_gate& g) : gate(g)
 {
@@ -286,6 +316,10 @@ loader::Linker::Failure RankHost::load(Thread& main)
   rank.code = rank.linker.code_of_program();
   if (slices_)
     slices_->take_over_time_stamps(rank, *rank.linker.debug());
+  if (kernel_calls_) {
+    kernel_calls_->take_over(main);
+    KernelCalls::lead(main, false);
+  }
   return {};
 }
 
@@ -403,6 +437,8 @@ void RankHost::remove_thread(const Thread& thread)
 
 void RankHost::live(Thread& thread, umw_thread_start start, void* argument)
 {
+  if (kernel_calls_)
+    KernelCalls::lead(thread, false);
   begin_burst(thread);
   {
     const engine::Excursion excursion(thread.thread_pointer, dispatches(thread.rank));
@@ -482,6 +518,11 @@ void RankHost::settle_path(Thread& thread)
 
 Burst RankHost::end_path(Thread& thread)
 {
+  if (KernelCalls::is_modelled(thread)) [[unlikely]] {
+    thread.from = thread.to = 0;
+    counted_.reset();
+    return {};
+  }
   const SimTime measured = cpu_.measure(thread.rank.gate.clock.burst_start);
   if (!path_times_)
     return {measured};
@@ -496,7 +537,7 @@ Burst RankHost::end_path(Thread& thread)
 
 void RankHost::pause_burst(Rank& rank)
 {
-  if (!cpu_.measured())
+  if (!cpu_.measured() || (running() != nullptr && KernelCalls::is_modelled(*running())))
     return;
   const SimTime burst = cpu_.charge({cpu_.measure(rank.gate.clock.burst_start)}, true);
   rank.gate.clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / rank.speed);

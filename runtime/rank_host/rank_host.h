@@ -18,6 +18,7 @@
 #include "preload/abi/gate.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/kernels/kernels_file.h"
 #include "runtime/rank_host/cpu.h"
 #include "runtime/rank_host/directory.h"
 #include "runtime/rank_host/file_mask.h"
@@ -27,7 +28,9 @@
 namespace umwelt::rank_host
 {
 
+class KernelCalls;
 class Slices;
+struct KernelUnderWay;
 struct ProgramChange;
 struct Rank;
 using sim::SimTime;
@@ -50,7 +53,8 @@ struct Watch {
 
 // A thread of a rank, where it is carried.
 struct Thread {
-  explicit Thread(Rank& of) : rank(of) {}
+  explicit Thread(Rank& of);
+  ~Thread();
 
   Rank& rank;
   engine::ThreadPointer thread_pointer = 0; // the thread control block it lives on,
@@ -79,6 +83,7 @@ struct Thread {
   std::uint64_t polls = 0;           // of the gate, when it began
   Burst settled;                     // of it, up to where the program last looked at the clock,
   SimTime charged = 0;               // and what of the gate's debt is for that
+  std::vector<KernelUnderWay> kernels;
 };
 
 // A rank, where it is carried. All but the linker and the threads is known before the process exists.
@@ -172,9 +177,15 @@ public:
   [[nodiscard]] Cpu& cpu() { return cpu_; }
   [[nodiscard]] Slices* slices() { return slices_.get(); } // null: not yet, or no longer
   [[nodiscard]] engine::Scheduler& fibers() { return fibers_; }
+  [[nodiscard]] KernelCalls* kernel_calls() { return kernel_calls_.get(); } // null: no kernel is modelled
+  // What is being counted of the burst is of no use.
+  void give_up_count(Thread& thread);
+  // What the user asked for cannot be done, as turns out now.
+  [[noreturn]] void end_misused(Thread& thread, const std::string& text);
 
 protected:
-  void begin_slices(SimTime quantum);
+  // `kernels`: that are modelled, or null.
+  void begin_slices(SimTime quantum, std::shared_ptr<const kernels::Kernels> kernels);
   void end_slices();
 
 private:
@@ -191,6 +202,7 @@ private:
   engine::Scheduler& fibers_;
   Cpu& cpu_;
   std::unique_ptr<Slices> slices_;
+  std::unique_ptr<KernelCalls> kernel_calls_;
   std::unique_ptr<PathTimes> path_times_; // null: bursts are charged as measured
   std::unique_ptr<StepCount> step_count_; // likewise
   std::optional<Count> counted_;          // of the burst that ends

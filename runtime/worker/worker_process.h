@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/base/timeline.h"
+#include "runtime/kernels/kernels_file.h"
 #include "runtime/rank_host/rank_host.h"
 #include "runtime/worker/workers.h"
 
@@ -30,8 +31,9 @@ public:
     rank_host::Rank* rank;
     unsigned slot; // of its main thread
   };
-  // Runs them until the process is ended. `quantum`: time slices.
-  [[noreturn]] void run(const std::vector<Seat>& seats, rank_host::SimTime quantum);
+  // Runs them until the process is ended. `quantum`: time slices; `kernels`: that are modelled, or null.
+  [[noreturn]] void run(const std::vector<Seat>& seats, rank_host::SimTime quantum,
+                        std::shared_ptr<const kernels::Kernels> kernels);
 
   [[nodiscard]] rank_host::Thread* running() const override;
   void request(rank_host::Thread& thread, std::uint32_t operation, void* arguments) override;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/kernels/calls.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace umwelt::kernels
+{
+
+Totals& Totals::operator+=(const Totals& other)
+{
+  calls += other.calls;
+  skipped += other.skipped;
+  sampled += other.sampled;
+  time += other.time;
+  return *this;
+}
+
+std::string totals_text(const std::vector<Totals>& totals)
+{
+  std::string text;
+  for (const Totals& one : totals)
+    text += fmt::format("{} {} {} {}\n", one.calls, one.skipped, one.sampled, one.time);
+  return text;
+}
+
+void add_totals(std::vector<Totals>& totals, std::string_view text)
+{
+  std::istringstream lines{std::string(text)};
+  Totals one;
+  for (std::size_t i = 0; lines >> one.calls >> one.skipped >> one.sampled >> one.time; ++i) {
+    totals.resize(std::max(totals.size(), i + 1));
+    totals[i] += one;
+  }
+}
+
+Calls::Calls(std::shared_ptr<const Kernels> kernels) : kernels_(std::move(kernels))
+{
+  bool have_plans = false;
+  std::size_t variables = 0;
+  for (std::size_t i = 0; i < kernels_->list.size(); ++i) {
+    const Kernel& kernel = kernels_->list[i];
+    add_kernel(i);
+    samplers_.emplace_back(kernel.name, kernel.limits, kernels_->seed);
+    have_plans = have_plans || kernel.of_plan;
+    variables = std::max(variables, kernel.variables.size());
+  }
+  values_.resize(variables);
+  if (have_plans)
+    add_plans();
+}
+
+void Calls::add_kernel(std::size_t kernel)
+{
+  const Kernel& one = kernels_->list[kernel];
+  for (std::size_t entry = 0; entry < one.entries.size(); ++entry) {
+    if (one.at)
+      functions_.push_back({{}, one.at->object, one.at->offset});
+    else
+      functions_.push_back({one.entries[entry].symbol, one.object, {}});
+    targets_.push_back({Target::What::kernel, kernel, entry});
+  }
+}
+
+// Plans tell what their execution takes.
+void Calls::add_plans()
+{
+  const auto add = [this](const std::vector<Spelling>& spellings, Target::What what) {
+    for (std::size_t i = 0; i < spellings.size(); ++i) {
+      functions_.push_back({spellings[i].symbol, {}, {}});
+      targets_.push_back({what, i, 0});
+    }
+  };
+  add(Plans::makers(), Target::What::maker);
+  add(Plans::destroyers(), Target::What::destroyer);
+}
+
+std::vector<Totals>& Calls::of(unsigned rank)
+{
+  std::vector<Totals>& totals = totals_[rank];
+  if (totals.empty())
+    totals.resize(kernels_->list.size());
+  return totals;
+}
+
+const std::vector<Totals>* Calls::totals(unsigned rank) const
+{
+  const auto found = totals_.find(rank);
+  return found != totals_.end() ? &found->second : nullptr;
+}
+
+void Calls::set_result(Call& call, const Kernel& kernel, const Entry& entry, const Place& place,
+                       std::uint64_t number) const
+{
+  if (!kernel.returns || !entry.spelling)
+    return;
+  const Signature& signature = entry.spelling->signature;
+  call.result_in_vector = signature.result_in_vector();
+  call.result = signature.result_bits(kernel.returns->evaluate(place, values_, number, !signature.result_in_vector()));
+}
+
+Calls::Call Calls::begin(std::size_t function, const Place& place, const umw_kernel_frame& frame)
+{
+  const Target& target = targets_[function];
+  Call call;
+  call.kernel = target.kernel;
+  if (target.what != Target::What::kernel) {
+    call.counts = false;
+    if (target.what == Target::What::maker)
+      call.plan = Plans::read(Plans::makers()[target.kernel].signature, frame);
+    else
+      plans_.forget(frame.general[0]);
+    return call;
+  }
+  const Kernel& kernel = kernels_->list[target.kernel];
+  const Entry& entry = kernel.entries[target.entry];
+  values_.resize(kernel.variables.size());
+  if (kernel.action != Action::run && !kernel.read(entry, frame, plans_, values_)) {
+    call.counts = false;
+    return call;
+  }
+  Totals& totals = of(place.rank)[target.kernel];
+  const std::uint64_t number = totals.calls++;
+  if (kernel.action == Action::run)
+    return call;
+  switch (kernel.action) {
+  case Action::sample: {
+    call.classes = kernel.classes(values_);
+    Sampler& sampler = samplers_[target.kernel];
+    call.is_sample = sampler.measure(call.classes);
+    if (call.is_sample)
+      return call;
+    call.time = sampler.duration(place, call.classes, number);
+    call.way = kernel.afterwards == Action::skip ? Way::skip : Way::model;
+    break;
+  }
+  default:
+    call.time = kernel.model->duration(place, values_, number);
+    call.way = kernel.action == Action::skip ? Way::skip : Way::model;
+  }
+  if (call.way == Way::skip) {
+    set_result(call, kernel, entry, place, number);
+    ++totals.skipped;
+    totals.time += call.time;
+  }
+  return call;
+}
+
+void Calls::end(const Call& call, unsigned rank, sim::SimTime taken, std::uint64_t result)
+{
+  if (call.plan)
+    plans_.add(result, *call.plan);
+  if (!call.counts)
+    return;
+  if (call.is_sample)
+    samplers_[call.kernel].add(call.classes, taken);
+  of(rank)[call.kernel] += {0, 0, call.is_sample ? 1U : 0U, taken};
+}
+
+} // namespace umwelt::kernels

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/plan/kernels.h"
+
+#include <optional>
+
+#include "runtime/base/usage_error.h"
+
+namespace umwelt::plan
+{
+
+std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options)
+{
+  using Kind = engine::CpuPolicy::Kind;
+  const auto seed = options.seed != 0 ? std::optional(options.seed) : std::nullopt;
+  auto kernels = std::make_shared<const kernels::Kernels>(kernels::read_kernels(options.kernels_files, seed));
+  const bool measured = options.cpu.kind == Kind::measured || options.cpu.kind == Kind::scaled;
+  for (const kernels::Kernel& kernel : kernels->list)
+    if (kernel.action == kernels::Action::sample && !measured)
+      throw UsageError(kernel.where, "--cpu measured or scale, since `action: sample` measures calls",
+                       "one with which nothing is measured", "Leave --cpu out, or give a `duration:` instead.");
+  return kernels;
+}
+
+} // namespace umwelt::plan

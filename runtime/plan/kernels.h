@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the user says of kernels (--kernels), as far as the other options allow it.
+#pragma once
+
+#include <memory>
+
+#include "runtime/kernels/kernels_file.h"
+#include "runtime/plan/options.h"
+
+namespace umwelt::plan
+{
+
+// Throws UsageError for what cannot be.
+std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options);
+
+} // namespace umwelt::plan

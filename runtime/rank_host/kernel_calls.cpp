@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/rank_host/kernel_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "preload/abi/gate.h"
+#include "runtime/base/usage_error.h"
+#include "runtime/engine/floating_point.h"
+#include "runtime/engine/thread_pointer.h"
+#include "runtime/rank_host/rank_host.h"
+
+namespace umwelt::rank_host
+{
+
+namespace
+{
+
+using Way = kernels::Calls::Way;
+
+// Time of the rank, but for the burst under way.
+std::int64_t clock_of(const Rank& rank)
+{
+  return rank.gate.clock.now_ps + rank.gate.clock.debt_ps;
+}
+
+std::vector<entries::Wanted> wanted(const kernels::Calls& calls)
+{
+  std::vector<entries::Wanted> result;
+  for (const auto& function : calls.functions())
+    result.push_back({function.symbol, function.object, function.address});
+  return result;
+}
+
+umw_kernel_frame registers_of(const EnteredFrame& frame)
+{
+  umw_kernel_frame registers{{frame.rdi, frame.rsi, frame.rdx, frame.rcx, frame.r8, frame.r9}, {}, frame.stack.data()};
+  for (std::size_t i = 0; i < frame.vector.size(); ++i)
+    registers.vector[i] = frame.vector[i][0];
+  return registers;
+}
+
+} // namespace
+
+KernelCalls::KernelCalls(RankHost& rank_host, std::shared_ptr<const kernels::Kernels> kernels)
+    : rank_host_(rank_host), calls_(std::move(kernels)), entries_(wanted(calls_))
+{
+}
+
+void KernelCalls::take_over(Thread& thread)
+{
+  const Rank& rank = thread.rank;
+  const r_debug& objects = *rank.linker.debug();
+  std::string wrong =
+      can_enter_functions() ? "" : "kernels need a processor with XSAVE. Next step: leave --kernels out";
+  try {
+    for (const std::string& text : entries_.take_over(objects, rank.program_path))
+      wrong += (wrong.empty() ? "" : "\n  ") + text;
+  } catch (const std::system_error& error) {
+    wrong = error.what();
+  }
+  for (const int descriptor : entries_.take_descriptors())
+    descriptor_owners()[descriptor] = UMW_OWN_DESCRIPTOR;
+  if (!wrong.empty())
+    rank_host_.end_misused(thread, wrong);
+  watch_linker(objects);
+}
+
+// A linker calls an empty function whenever its list of objects has changed (r_debug::r_brk), for debuggers.
+void KernelCalls::watch_linker(const r_debug& objects)
+{
+  const std::uintptr_t place = objects.r_brk;
+  std::array<unsigned char, 4 * entries::call_bytes> code{};
+  if (place == 0 || linkers_.contains(place + entries::call_bytes) || code_.read(place, code) != code.size())
+    return;
+  std::string why;
+  if (entries::MovedCode::of(code, place, why) && code_.write(place, entries::call_of_slot()))
+    linkers_.insert(place + entries::call_bytes);
+}
+
+void KernelCalls::lead(const Thread& thread, bool child)
+{
+  const auto entry = reinterpret_cast<std::uintptr_t>(child ? &umwelt_function_entry_of_child : &umwelt_function_entry);
+  std::memcpy(reinterpret_cast<void*>(thread.thread_pointer + entries::entry_slot), &entry, sizeof entry);
+}
+
+unsigned KernelCalls::rank_number(const Rank& rank)
+{
+  return rank.gate.owner;
+}
+
+kernels::Place KernelCalls::place_of(const Rank& rank)
+{
+  const umw_gate& gate = rank.gate;
+  const int per_socket = std::max(1, gate.cores / std::max(1, gate.sockets));
+  return {static_cast<std::uint32_t>(gate.node), static_cast<std::uint32_t>(gate.core / per_socket),
+          static_cast<std::uint32_t>(gate.core), rank_number(rank)};
+}
+
+void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
+{
+  Rank& rank = thread.rank;
+  frame.skipped = 1;
+  if (linkers_.contains(frame.called_from)) {
+    if (rank.linker.debug()->r_state == r_debug::RT_CONSISTENT)
+      take_over(thread);
+    return;
+  }
+  const unsigned function = entries_.find(frame.called_from)->wanted;
+  enter_original(frame);
+  const auto here = reinterpret_cast<std::uintptr_t>(&frame.return_address);
+  forget_left(thread, here);
+  if (!thread.kernels.empty())
+    return;
+  rank_host_.pause_burst(rank);
+  const umw_kernel_frame registers = registers_of(frame);
+  kernels::Calls::Call call;
+  std::string wrong;
+  try {
+    call = calls_.begin(function, place_of(rank), registers);
+  } catch (const UsageError& error) {
+    wrong = error.what();
+  }
+  if (!wrong.empty())
+    rank_host_.end_misused(thread, wrong);
+  if (call.way == Way::skip) {
+    rank.gate.clock.debt_ps += call.time;
+    (call.result_in_vector ? frame.vector[0][0] : frame.rax) = call.result;
+    frame.skipped = 1;
+  } else {
+    thread.kernels.push_back(
+        {here, std::exchange(frame.return_address, reinterpret_cast<std::uintptr_t>(&umwelt_function_return)), call,
+         clock_of(rank)});
+  }
+  rank_host_.resume_burst(rank);
+}
+
+std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
+{
+  Rank& rank = thread.rank;
+  rank_host_.pause_burst(rank); // of one that is modelled, nothing
+  const KernelUnderWay kernel = thread.kernels.back();
+  thread.kernels.pop_back();
+  sim::SimTime taken = clock_of(rank) - kernel.began;
+  if (kernel.call.way == Way::model && kernel.call.time > taken) {
+    rank.gate.clock.debt_ps += kernel.call.time - taken;
+    taken = kernel.call.time;
+  }
+  calls_.end(kernel.call, rank_number(rank), taken, result);
+  rank_host_.resume_burst(rank);
+  return kernel.return_address;
+}
+
+void KernelCalls::tell_totals(Thread& thread)
+{
+  const std::vector<kernels::Totals>* const totals = calls_.totals(rank_number(thread.rank));
+  if (totals == nullptr)
+    return;
+  const std::string text = kernels::totals_text(*totals);
+  umw_args_umw_kernel_totals arguments{0, text.c_str()};
+  rank_host_.request(thread, UMW_OP_umw_kernel_totals, &arguments);
+}
+
+void KernelCalls::enter_original(EnteredFrame& frame) const
+{
+  const entries::Entries::Entry* const entry = entries_.find(frame.called_from);
+  frame.skipped = entry == nullptr ? 1 : 0; // the linker's
+  if (entry != nullptr)
+    frame.called_from = entry->original;
+}
+
+void KernelCalls::forget_left(Thread& thread, std::uintptr_t stack)
+{
+  while (!thread.kernels.empty() && thread.kernels.back().frame <= stack)
+    thread.kernels.pop_back();
+}
+
+bool KernelCalls::is_modelled(const Thread& thread)
+{
+  return !thread.kernels.empty() && thread.kernels.back().call.way == Way::model;
+}
+
+// --- entered from the rank's side ------------------------------------------------------------------------------------
+
+extern "C" __attribute__((used, visibility("hidden"))) void umwelt_entered(EnteredFrame* frame)
+{
+  const engine::Crossing crossing;
+  const engine::OwnFloatingPoint floating;
+  RankHost& rank_host = RankHost::here();
+  Thread& thread = *rank_host.running();
+  rank_host.give_up_count(thread);
+  rank_host.kernel_calls()->enter(thread, *frame);
+}
+
+// The child has the runtime's memory, but is no part of the simulation.
+extern "C" __attribute__((used, visibility("hidden"))) void umwelt_entered_in_child(EnteredFrame* frame)
+{
+  RankHost::here().kernel_calls()->enter_original(*frame);
+}
+
+extern "C" __attribute__((used, visibility("hidden"))) void umwelt_returned(ReturnedFrame* frame)
+{
+  const engine::Crossing crossing;
+  const engine::OwnFloatingPoint floating;
+  RankHost& rank_host = RankHost::here();
+  Thread& thread = *rank_host.running();
+  rank_host.give_up_count(thread);
+  frame->return_address = rank_host.kernel_calls()->leave(thread, frame->rax);
+}
+
+} // namespace umwelt::rank_host

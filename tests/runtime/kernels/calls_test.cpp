@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/kernels/calls.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <gmock/gmock.h>
+
+#include "tests/runtime/kernels/scratch.h"
+
+namespace umwelt::kernels
+{
+namespace
+{
+
+constexpr unsigned rank = 3;
+constexpr Place place{0, 0, 0, rank};
+
+class CallsTest : public testing::Test
+{
+protected:
+  Calls& calls(const std::string& text)
+  {
+    calls_ = std::make_unique<Calls>(std::make_shared<const Kernels>(read_text("kernels:\n" + text)));
+    return *calls_;
+  }
+  [[nodiscard]] std::size_t function(std::string_view symbol) const
+  {
+    const auto& all = calls_->functions();
+    const auto found = std::ranges::find(all, symbol, &Calls::Function::symbol);
+    EXPECT_NE(found, all.end()) << symbol;
+    return static_cast<std::size_t>(found - all.begin());
+  }
+  [[nodiscard]] const Totals& totals(std::size_t kernel = 0) const { return calls_->totals(rank)->at(kernel); }
+
+  std::unique_ptr<Calls> calls_;
+};
+
+umw_kernel_frame with(std::uint64_t first)
+{
+  return {{first, 0, 0, 0, 0, 0}, {}, nullptr};
+}
+
+TEST_F(CallsTest, ASkippedCallHasItsTimeAndResult)
+{
+  calls("- {name: f, function: int f(int n), action: skip, duration: 2us * n, returns: n + 1}");
+  const Calls::Call call = calls_->begin(function("f"), place, with(4));
+  EXPECT_EQ(call.way, Calls::Way::skip);
+  EXPECT_EQ(call.time, 8 * sim::microsecond);
+  EXPECT_EQ(call.result, 5U);
+  EXPECT_FALSE(call.result_in_vector);
+  EXPECT_EQ(totals().calls, 1U);
+  EXPECT_EQ(totals().skipped, 1U);
+  EXPECT_EQ(totals().time, 8 * sim::microsecond);
+}
+
+TEST_F(CallsTest, AModelledCallRunsAndTakesWhatItIsSaidToHaveTaken)
+{
+  calls("- {name: f, function: double f(int n), action: model, duration: 2us}");
+  const Calls::Call call = calls_->begin(function("f"), place, with(4));
+  EXPECT_EQ(call.way, Calls::Way::model);
+  EXPECT_EQ(totals().time, 0);
+  calls_->end(call, rank, 3 * sim::microsecond, 0);
+  EXPECT_EQ(totals().time, 3 * sim::microsecond);
+  EXPECT_EQ(totals().skipped, 0U);
+}
+
+TEST_F(CallsTest, ACallThatNeverReturnsIsOneAllTheSame)
+{
+  calls("- {name: f, action: run}\n- {name: g, action: run}");
+  EXPECT_EQ(calls_->totals(rank), nullptr);
+  EXPECT_EQ(calls_->begin(function("g"), place, with(0)).way, Calls::Way::run);
+  EXPECT_EQ(totals(0).calls, 0U);
+  EXPECT_EQ(totals(1).calls, 1U);
+}
+
+TEST_F(CallsTest, SamplesAreMeasuredClassByClass)
+{
+  calls("- {name: f, function: void f(int n), action: sample, least: 2, then: skip}");
+  for (int i = 0; i < 2; ++i)
+    for (const std::uint64_t n : {10, 20}) {
+      const Calls::Call call = calls_->begin(function("f"), place, with(n));
+      ASSERT_TRUE(call.is_sample);
+      calls_->end(call, rank, static_cast<sim::SimTime>(n) * sim::microsecond, 0);
+    }
+  for (const std::uint64_t n : {10, 20}) {
+    const Calls::Call call = calls_->begin(function("f"), place, with(n));
+    EXPECT_EQ(call.way, Calls::Way::skip);
+    EXPECT_EQ(call.time, static_cast<sim::SimTime>(n) * sim::microsecond);
+  }
+  EXPECT_EQ(totals().calls, 6U);
+  EXPECT_EQ(totals().sampled, 4U);
+  EXPECT_EQ(totals().skipped, 2U);
+}
+
+TEST_F(CallsTest, PlansTellWhatTheirExecutionTakes)
+{
+  calls("- {name: fftw_execute, action: skip, duration: 1us * N}");
+  umw_kernel_frame frame = with(64);
+  const Calls::Call made = calls_->begin(function("fftw_plan_dft_1d"), place, frame);
+  EXPECT_EQ(made.way, Calls::Way::run);
+  calls_->end(made, rank, 0, 0x5000);
+  EXPECT_EQ(calls_->begin(function("fftw_execute"), place, with(0x5000)).time, 64 * sim::microsecond);
+  EXPECT_EQ(totals().calls, 1U); // making it is none of the kernel
+}
+
+TEST_F(CallsTest, TotalsOfRanksAddUp)
+{
+  std::vector<Totals> sum;
+  const std::vector<Totals> one{{1, 2, 3, 4}, {5, 6, 7, 8}};
+  add_totals(sum, totals_text(one));
+  add_totals(sum, totals_text(one));
+  add_totals(sum, "nonsense");
+  ASSERT_EQ(sum.size(), 2U);
+  EXPECT_EQ(sum[1].calls, 10U);
+  EXPECT_EQ(sum[1].skipped, 12U);
+  EXPECT_EQ(sum[1].sampled, 14U);
+  EXPECT_EQ(sum[1].time, 16);
+}
+
+} // namespace
+} // namespace umwelt::kernels
