@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
 #include "runtime/observe/format.h"
@@ -17,6 +18,7 @@ namespace
 
 constexpr std::size_t most_rows = 16; // beyond: minimum, median, maximum
 constexpr int json_version = 1;
+constexpr std::string_view completed = "completed"; // JobRecord::ending of a run that was not broken off
 
 // What the columns of the rank table are about; those of an interface that nobody has used are left out.
 enum class About { rank, messages, sockets };
@@ -257,9 +259,11 @@ std::string kernel_table(const JobRecord& job)
                     show_count(kernel.sampled), show_time(kernel.time), show_time(kernel.most)});
   }
   std::string text = "\n" + (rows.size() > 1 ? aligned(rows, 2) : std::string());
+  if (job.ending != completed)
+    text += "  of kernels that ranks called which had not ended themselves, nothing is known\n";
   if (!skipped.empty())
     text += fmt::format("  results of this run are not those of the program: calls of {} were not run\n", skipped);
-  if (!never.empty())
+  if (!never.empty() && job.ending == completed)
     text += fmt::format("  never called: {}\n", never);
   return text;
 }

@@ -44,6 +44,47 @@ JobRecord job(std::size_t ranks)
   return record;
 }
 
+JobRecord with_kernels()
+{
+  JobRecord record = job(1);
+  record.kernels = {{"dgemm", "skip", 20, 20, 0, 3 * sim::second, 2 * sim::second},
+                    {"fft", "sample", 7, 0, 4, sim::second, sim::second},
+                    {"dtrsm", "model", 0, 0, 0, 0, 0}};
+  return record;
+}
+
+TEST(Summary, TellsWhatKernelsDidAndThatResultsAreNotThePrograms)
+{
+  EXPECT_THAT(summary(with_kernels()),
+              HasSubstr("\n"
+                        "  kernel  action  calls  not run  measured     time  of one rank\n"
+                        "  dgemm   skip       20       20         0  3.000 s      2.000 s\n"
+                        "  fft     sample      7        0         4  1.000 s      1.000 s\n"
+                        "  results of this run are not those of the program: calls of dgemm were not run\n"
+                        "  never called: dtrsm\n"));
+  EXPECT_THAT(summary(job(1)), Not(HasSubstr("kernel")));
+}
+
+TEST(Summary, OfARunThatWasBrokenOffItDoesNotSayWhatWasNeverCalled)
+{
+  JobRecord record = with_kernels();
+  record.ending = "rank 0 called MPI_Abort";
+  EXPECT_THAT(summary(record),
+              HasSubstr("of kernels that ranks called which had not ended themselves, nothing is known"));
+  EXPECT_THAT(summary(record), Not(HasSubstr("never called")));
+}
+
+TEST(Report, SaysWhetherResultsAreThePrograms)
+{
+  const auto json = nlohmann::json::parse(report_json(with_kernels(), true));
+  EXPECT_EQ(json["kernels"].size(), 3U);
+  EXPECT_EQ(json["kernels"][0]["name"], "dgemm");
+  EXPECT_EQ(json["kernels"][0]["time_ps"], 3 * sim::second);
+  EXPECT_EQ(json["kernels"][1]["sampled"], 4);
+  EXPECT_EQ(json["results_are_those_of_the_program"], false);
+  EXPECT_FALSE(nlohmann::json::parse(report_json(job(1), true)).contains("kernels"));
+}
+
 TEST(Summary, ShowsTheWholeJobAndEachRank)
 {
   EXPECT_EQ(summary(job(2)),
