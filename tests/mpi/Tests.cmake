@@ -264,11 +264,15 @@ if(UMWELT_OMPI_INFO)
 endif()
 foreach(way IN LISTS mpi_ways)
   if(UMWELT_HPCC)
-    add_test(NAME mpi.hpcc.${way}
-      COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/hpcc.sh $<TARGET_FILE:umwelt>
-        ${CMAKE_CURRENT_SOURCE_DIR}/hpccinf.txt.in
-              ${mpi_options_${way}})
-    set_tests_properties(mpi.hpcc.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 150)
+    foreach(cpu IN ITEMS none measured)
+      set(test mpi.hpcc_${cpu}.${way})
+      add_test(NAME ${test}
+        COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/hpcc.sh $<TARGET_FILE:umwelt>
+          ${CMAKE_CURRENT_SOURCE_DIR}/hpccinf.txt.in --cpu ${cpu} ${mpi_options_${way}})
+      set_tests_properties(${test} PROPERTIES LABELS "mpi;${way}" TIMEOUT 150)
+    endforeach()
+    # Not quite the same every time (runtime/job/BUGS.md, "Open").
+    set_property(TEST mpi.hpcc_measured.${way} APPEND PROPERTY LABELS long)
   endif()
   if(UMWELT_NETPIPE)
     add_test(NAME mpi.netpipe.${way}
