@@ -204,6 +204,8 @@ std::vector<AddressRange> Linker::code_around(void* address) const
   if (gate_.find_object == nullptr || gate_.find_object(address, &found) != 0)
     return code;
   const auto* header = static_cast<const ElfW(Ehdr)*>(found.dlfo_map_start);
+  if (std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr)))
+    return code; // an object that was linked for large pages begins with something else
   const auto start = reinterpret_cast<std::uintptr_t>(header);
   const std::uintptr_t base = header->e_type == ET_EXEC ? 0 : start;
   for (const ElfW(Phdr) & segment : std::span(program_headers(*header), header->e_phnum))

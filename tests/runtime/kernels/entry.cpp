@@ -14,7 +14,7 @@ std::uint64_t umw_test_result;
 static_assert(offsetof(umw_kernel_frame, vector) == 48 && offsetof(umw_kernel_frame, stack) == 112);
 
 asm(R"(
-.text
+.pushsection .text
 .globl umw_test_entry
 .type umw_test_entry, @function
 umw_test_entry:
@@ -43,6 +43,7 @@ umw_test_entry:
   movq %rax, %xmm0
   ret
 .size umw_test_entry, . - umw_test_entry
+.popsection
 )");
 
 namespace umwelt::kernels::test
