@@ -211,7 +211,7 @@ std::vector<PatchedObject::Entry> PatchedObject::apply(std::uintptr_t base) cons
     Entry entry{function.number, base + function.address + call_bytes, base + function.copy};
     if (function.copy == 0) {
       const auto copy = function.first.at(place - base);
-      if (!copy) {
+      if (place == 0 || !copy) {
         errno = ENOMEM;
         fail("no address within 2 GiB of a function is free");
       }
