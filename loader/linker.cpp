@@ -187,6 +187,20 @@ r_debug* Linker::debug() const
   return static_cast<r_debug*>(image_->symbol("_r_debug"));
 }
 
+namespace
+{
+
+// Of the object that has the address, where it is mapped; null: the rank's C library knows none. Takes no lock.
+const ElfW(Ehdr) * header_around(const umw_gate& gate, void* address)
+{
+  dl_find_object found{};
+  return gate.find_object != nullptr && gate.find_object(address, &found) == 0
+             ? static_cast<const ElfW(Ehdr)*>(found.dlfo_map_start)
+             : nullptr;
+}
+
+} // namespace
+
 std::vector<AddressRange> Linker::code_of_shim() const
 {
   return code_around(reinterpret_cast<void*>(gate_.handover.code)); // NOLINT
@@ -200,11 +214,9 @@ std::vector<AddressRange> Linker::code_of_program() const
 std::vector<AddressRange> Linker::code_around(void* address) const
 {
   std::vector<AddressRange> code;
-  dl_find_object found{};
-  if (gate_.find_object == nullptr || gate_.find_object(address, &found) != 0)
-    return code;
-  const auto* header = static_cast<const ElfW(Ehdr)*>(found.dlfo_map_start);
-  if (std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr)))
+  const auto* const header = header_around(gate_, address);
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_phentsize != sizeof(ElfW(Phdr)))
     return code; // an object that was linked for large pages begins with something else
   const auto start = reinterpret_cast<std::uintptr_t>(header);
   const std::uintptr_t base = header->e_type == ET_EXEC ? 0 : start;
@@ -216,10 +228,7 @@ std::vector<AddressRange> Linker::code_around(void* address) const
 
 const ElfW(Ehdr) * elf_header(const umw_gate& gate, const link_map& object)
 {
-  dl_find_object found{};
-  return gate.find_object != nullptr && gate.find_object(object.l_ld, &found) == 0
-             ? static_cast<const ElfW(Ehdr)*>(found.dlfo_map_start)
-             : nullptr;
+  return header_around(gate, object.l_ld);
 }
 
 } // namespace umwelt::loader

@@ -16,6 +16,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runtime/base/parameters.h"
+
 namespace umwelt::net
 {
 
@@ -23,14 +25,6 @@ namespace
 {
 
 constexpr std::uint64_t largest_size = std::uint64_t{1} << 40;
-
-std::string_view trim(std::string_view text)
-{
-  constexpr const char* blank = " \t\r";
-  const auto first = text.find_first_not_of(blank);
-  return first == std::string_view::npos ? std::string_view{}
-                                         : text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
 
 std::vector<std::string_view> split(std::string_view line)
 {

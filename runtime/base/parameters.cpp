@@ -35,15 +35,6 @@ constexpr std::array size_units{Unit{"B", 1},        Unit{"kB", 1e3},     Unit{"
 constexpr std::array bit_units{Unit{"b", 0.125}, Unit{"kb", 125}, Unit{"Mb", 125e3}, Unit{"Gb", 125e6},
                                Unit{"Tb", 125e9}};
 
-std::string_view trim(std::string_view text)
-{
-  constexpr const char* blank = " \t\r";
-  const auto first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
 // Splits "12.5 GB" into 12.5 and "GB".
 bool split_number(std::string_view text, double& number, std::string_view& unit)
 {
@@ -72,6 +63,15 @@ bool drop_suffix(std::string_view& text, std::string_view suffix)
 }
 
 } // namespace
+
+std::string_view trim(std::string_view text)
+{
+  constexpr const char* blank = " \t\r";
+  const auto first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
 
 bool parse_time(std::string_view text, sim::SimTime& value)
 {

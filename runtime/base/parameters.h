@@ -39,6 +39,9 @@ private:
   std::map<std::string, Value> values_;
 };
 
+// Without blanks (space, tab, the end of a line of DOS) at either end.
+std::string_view trim(std::string_view text);
+
 // Text to number. Units are mandatory for times and rates and may be in decimal (kB, MB, GB: powers of 1000) or binary
 // (KiB, MiB, GiB) prefixes; rates take bytes or bits ("12.5GB/s", "12.5GBps", "100Gbps"). False: not such a thing, or
 // negative.

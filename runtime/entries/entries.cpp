@@ -36,7 +36,7 @@ Entries::Entries(std::vector<Wanted> wanted) : wanted_(std::move(wanted)), there
       symbols_.insert(one.symbol);
 }
 
-Entries::Object& Entries::object_of(const std::string& path, bool is_program, std::vector<std::string>& wrong)
+Entries::Object& Entries::object_of(const std::string& path, std::vector<std::string>& wrong)
 {
   const auto [object, is_new] = objects_.try_emplace(path);
   if (!is_new)
@@ -47,8 +47,7 @@ Entries::Object& Entries::object_of(const std::string& path, bool is_program, st
   std::vector<PatchedObject::Site> sites;
   for (unsigned i = 0; i < wanted_.size(); ++i) {
     const Wanted& one = wanted_[i];
-    // A program's own name is not always what its file is called.
-    if (!one.object.empty() && !is_called(path, one.object) && !(is_program && one.object == "PROGRAM"))
+    if (!one.object.empty() && !is_called(path, one.object))
       continue;
     if (one.address) {
       sites.push_back({i, *one.address, 0});
@@ -107,8 +106,7 @@ std::vector<std::string> Entries::take_over(const r_debug& objects, const std::s
   auto& loaded = ranks_[&objects];
   std::unordered_set<std::uintptr_t> seen;
   for (const link_map* object = objects.r_map; object != nullptr; object = object->l_next) {
-    const bool is_program = object == objects.r_map;
-    const std::string path = is_program ? program : object->l_name;
+    const std::string path = object == objects.r_map ? program : object->l_name;
     if (path.empty())
       continue;
     seen.insert(object->l_addr);
@@ -117,7 +115,7 @@ std::vector<std::string> Entries::take_over(const r_debug& objects, const std::s
       continue;
     for (const std::uintptr_t call : std::exchange(here->second, Loaded{path, {}}).calls)
       entries_.erase(call);
-    const Object& its = object_of(path, is_program, wrong);
+    const Object& its = object_of(path, wrong);
     if (!its.patched)
       continue;
     for (const PatchedObject::Entry& entry : its.patched->apply(object->l_addr)) {

@@ -61,7 +61,7 @@ private:
     std::vector<std::uintptr_t> calls;
   };
 
-  Object& object_of(const std::string& path, bool is_program, std::vector<std::string>& wrong);
+  Object& object_of(const std::string& path, std::vector<std::string>& wrong);
 
   const std::vector<Wanted> wanted_;
   std::unordered_set<std::string> symbols_;

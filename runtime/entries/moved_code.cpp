@@ -7,8 +7,9 @@
 #include <limits>
 #include <utility>
 
-#include <Zydis/Zydis.h>
 #include <fmt/format.h>
+
+#include "runtime/entries/decoder.h"
 
 namespace umwelt::entries
 {
@@ -17,16 +18,6 @@ namespace
 {
 
 constexpr unsigned char jump = 0xe9;
-
-const ZydisDecoder& decoder()
-{
-  static const ZydisDecoder decoder = [] {
-    ZydisDecoder made;
-    ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return made;
-  }();
-  return decoder;
-}
 
 bool is_branch(const ZydisDecodedInstruction& instruction)
 {

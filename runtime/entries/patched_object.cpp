@@ -9,13 +9,8 @@
 #include <span>
 #include <system_error>
 
-#include <elf.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "loader/elf_handle.h"
 
 namespace umwelt::entries
 {
@@ -57,35 +52,6 @@ std::uint64_t aligned(std::uint64_t address)
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-class Mapped // a file, to read
-{
-public:
-  explicit Mapped(const std::string& path)
-  {
-    const loader::FileDescriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-    struct stat status {
-    };
-    if (file.fd < 0 || fstat(file.fd, &status) != 0)
-      fail(path);
-    size_ = static_cast<std::size_t>(status.st_size);
-    content_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
-    if (content_ == MAP_FAILED)
-      fail(path);
-  }
-  ~Mapped() { munmap(content_, size_); }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-
-  [[nodiscard]] std::span<const unsigned char> bytes() const
-  {
-    return {static_cast<const unsigned char*>(content_), size_};
-  }
-
-private:
-  void* content_;
-  std::size_t size_ = 0;
-};
-
 } // namespace
 
 std::span<const unsigned char> call_of_slot()
@@ -95,24 +61,10 @@ std::span<const unsigned char> call_of_slot()
 
 PatchedObject::PatchedObject(const std::string& path, const std::vector<Site>& sites)
 {
-  const Mapped file(path);
-  const auto content = file.bytes();
-  std::vector<Segment> segments; // with code
-  Elf64_Ehdr header{};
-  if (content.size() >= sizeof header)
-    std::memcpy(&header, content.data(), sizeof header);
-  for (unsigned i = 0; i < header.e_phnum && header.e_phentsize == sizeof(Elf64_Phdr); ++i) {
-    Elf64_Phdr segment{};
-    const std::uint64_t at = header.e_phoff + i * sizeof segment;
-    if (at > content.size() || content.size() - at < sizeof segment)
-      break;
-    std::memcpy(&segment, content.data() + at, sizeof segment);
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && segment.p_offset <= content.size() &&
-        segment.p_filesz <= content.size() - segment.p_offset)
-      segments.push_back({segment.p_vaddr, segment.p_filesz, segment.p_offset});
-  }
+  const ObjectFile file(path);
+  const auto& segments = file.segments();
   for (const Site& site : sites) {
-    const auto here = std::find_if(segments.begin(), segments.end(), [&](const Segment& one) {
+    const auto here = std::find_if(segments.begin(), segments.end(), [&](const ObjectFile::Segment& one) {
       return site.address >= one.address && site.address < one.address + one.bytes;
     });
     if (here == segments.end()) {
@@ -123,13 +75,13 @@ PatchedObject::PatchedObject(const std::string& path, const std::vector<Site>& s
     const std::uint64_t most =
         std::min(site.bytes != 0 ? std::max<std::uint64_t>(site.bytes, call_bytes) : far_enough, here->bytes - offset);
     std::string why;
-    if (auto code = MovedCode::of(content.subspan(here->offset + offset, most), site.address, why))
+    if (auto code = MovedCode::of(file.code(*here).subspan(offset, most), site.address, why))
       functions_.push_back({site.function, site.address, *std::move(code), 0});
     else
       refusals_.push_back({site.function, why});
   }
   if (!functions_.empty())
-    write_runs(path, content.data(), segments);
+    write_runs(path, file);
 }
 
 PatchedObject::~PatchedObject()
@@ -138,15 +90,14 @@ PatchedObject::~PatchedObject()
     close(file_);
 }
 
-void PatchedObject::write_runs(const std::string& path, const unsigned char* content,
-                               const std::vector<Segment>& segments)
+void PatchedObject::write_runs(const std::string& path, const ObjectFile& file)
 {
   std::sort(functions_.begin(), functions_.end(),
             [](const Function& a, const Function& b) { return a.address < b.address; });
   file_ = memfd_create("umwelt-entries", MFD_CLOEXEC);
   if (file_ < 0)
     fail(path);
-  for (const Segment& segment : segments) {
+  for (const ObjectFile::Segment& segment : file.segments()) {
     const std::uint64_t end = segment.address + segment.bytes;
     const auto is_here = [&](const Function& one) { return one.address >= segment.address && one.address < end; };
     std::vector<std::uint64_t> pages; // that change
@@ -176,7 +127,7 @@ void PatchedObject::write_runs(const std::string& path, const unsigned char* con
       std::vector<unsigned char> code(run.bytes);
       const std::uint64_t from = std::max(run.address, segment.address);
       const std::uint64_t to = std::min(run.address + run.bytes, end);
-      std::memcpy(code.data() + (from - run.address), content + segment.offset + (from - segment.address), to - from);
+      std::memcpy(code.data() + (from - run.address), file.code(segment).data() + (from - segment.address), to - from);
       const auto put = [&](std::uint64_t address, std::span<const unsigned char> bytes) {
         for (const unsigned char byte : bytes) {
           if (address >= run.address && address < run.address + run.bytes)

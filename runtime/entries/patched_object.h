@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/entries/moved_code.h"
+#include "runtime/entries/object_file.h"
 
 namespace umwelt::entries
 {
@@ -69,11 +70,7 @@ private:
     std::size_t bytes;
     std::uint64_t offset; // in the memory file
   };
-  struct Segment {
-    std::uint64_t address, bytes, offset;
-  };
-
-  void write_runs(const std::string& path, const unsigned char* content, const std::vector<Segment>& segments);
+  void write_runs(const std::string& path, const ObjectFile& file);
   [[nodiscard]] std::uintptr_t place_apart(std::uintptr_t base, std::size_t bytes) const;
 
   std::vector<Function> functions_;

@@ -59,7 +59,7 @@ std::string kvs_of(const std::string& job);
 
 struct Outcome {
   int exit_code = 0;
-  std::string ending = "completed"; // or one line that says why not
+  std::string ending = observe::completed; // or one line that says why not
 };
 
 class Job

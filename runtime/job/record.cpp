@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a run leaves for its summary and its report (runtime/observe).
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -66,11 +65,11 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
 
 std::vector<observe::KernelRecord> Job::kernel_records() const
 {
-  constexpr std::array<const char*, 4> actions{"run", "model", "skip", "sample"}; // of kernels::Action
   std::vector<observe::KernelRecord> records;
   for (std::size_t i = 0; plan_.kernels && i < plan_.kernels->list.size(); ++i) {
     const kernels::Kernel& kernel = plan_.kernels->list[i];
-    observe::KernelRecord one{kernel.name, actions.at(static_cast<std::size_t>(kernel.action))};
+    observe::KernelRecord one{kernel.name,
+                              std::string(kernels::action_names.at(static_cast<std::size_t>(kernel.action)))};
     for (const auto& rank : ranks_) {
       if (i >= rank->kernels.size())
         continue;

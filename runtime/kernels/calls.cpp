@@ -102,7 +102,7 @@ void Calls::set_result(Call& call, const Kernel& kernel, const Entry& entry, con
   call.result = signature.result_bits(kernel.returns->evaluate(place, values_, number, !signature.result_in_vector()));
 }
 
-Calls::Call Calls::begin(std::size_t function, const Place& place, const umw_kernel_frame& frame)
+Calls::Call Calls::begin(std::size_t function, const Place& place, const CallRegisters& frame)
 {
   const Target& target = targets_[function];
   Call call;

@@ -63,7 +63,7 @@ public:
   // Numbers of functions are their places in this list.
   [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
   // A thread at that place has entered the function. Throws UsageError where a file says what cannot be.
-  [[nodiscard]] Call begin(std::size_t function, const Place& place, const umw_kernel_frame& frame);
+  [[nodiscard]] Call begin(std::size_t function, const Place& place, const CallRegisters& frame);
   // A call that was not skipped has returned this and has taken so long, all told.
   void end(const Call& call, unsigned rank, sim::SimTime taken, std::uint64_t result);
   // Of a rank; null: it has called none.

@@ -109,7 +109,7 @@ const std::vector<Spelling>& Plans::destroyers()
   return list;
 }
 
-PlanSizes Plans::read(const Signature& maker, const umw_kernel_frame& frame)
+PlanSizes Plans::read(const Signature& maker, const CallRegisters& frame)
 {
   std::vector<double> values(maker.parameters().size());
   maker.read(frame, values);

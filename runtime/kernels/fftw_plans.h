@@ -17,8 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "preload/abi/kernel.h"
 #include "runtime/kernels/builtin.h"
+#include "runtime/kernels/call_registers.h"
 
 namespace umwelt::kernels
 {
@@ -45,7 +45,7 @@ public:
   static const std::vector<Spelling>& destroyers();
 
   // What a call of one of makers() asks for. Follows its pointers to sizes.
-  static PlanSizes read(const Signature& maker, const umw_kernel_frame& frame);
+  static PlanSizes read(const Signature& maker, const CallRegisters& frame);
 
   // `plan`: its address; 0, which says that FFTW could not make it, is left out.
   void add(std::uint64_t plan, const PlanSizes& sizes);

@@ -12,7 +12,7 @@
 namespace umwelt::kernels
 {
 
-bool Kernel::read(const Entry& entry, const umw_kernel_frame& frame, const Plans& plans, std::span<double> values) const
+bool Kernel::read(const Entry& entry, const CallRegisters& frame, const Plans& plans, std::span<double> values) const
 {
   assert(values.size() >= variables.size());
   if (!entry.spelling)

@@ -9,16 +9,18 @@
 //   classes = kernel.classes(values); Sampler::measure(classes) ...        (sample)
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "preload/abi/kernel.h"
 #include "runtime/kernels/builtin.h"
+#include "runtime/kernels/call_registers.h"
 #include "runtime/kernels/fftw_plans.h"
 #include "runtime/kernels/model.h"
 #include "runtime/kernels/returns.h"
@@ -33,6 +35,9 @@ enum class Action : std::uint8_t {
   skip,  // do not run it; its time is the model's
   sample // measure calls, then take what was measured
 };
+
+// In the order of Action, as files have them.
+inline constexpr std::array<std::string_view, 4> action_names{"run", "model", "skip", "sample"};
 
 // A function in whose entry calls of the kernel are stopped.
 struct Entry {
@@ -72,7 +77,7 @@ struct Kernel {
   // The values of the variables, from the registers at the entry. Follows pointers, so the frame has to be one of this
   // process. False: the call only asks how much workspace another one would need; it has to run and is not counted.
   // Throws UsageError for an FFTW plan that `plans` does not know.
-  bool read(const Entry& entry, const umw_kernel_frame& frame, const Plans& plans, std::span<double> values) const;
+  bool read(const Entry& entry, const CallRegisters& frame, const Plans& plans, std::span<double> values) const;
 
   // What the class of a call is known by (Sampler).
   [[nodiscard]] std::vector<double> classes(std::span<const double> values) const;

@@ -15,8 +15,6 @@ namespace umwelt::kernels
 namespace
 {
 
-constexpr std::array<std::string_view, 4> actions{"run", "model", "skip", "sample"};
-
 // Which function: where it is and what is known of its arguments.
 struct Function {
   std::vector<Entry> entries;
@@ -215,7 +213,7 @@ void refuse_others(Section& section, Action action)
     for (const Key& other : keys)
       if (key == other.name)
         throw UsageError(item.object, fmt::format("'{}' only for action {}", key, other.actions),
-                         fmt::format("action {}", actions[static_cast<std::size_t>(action)]),
+                         fmt::format("action {}", action_names[static_cast<std::size_t>(action)]),
                          "Remove it, or change the action.");
 }
 
@@ -244,7 +242,8 @@ Kernel read_kernel(Section unnamed, std::uint64_t seed)
                                                 "arguments are not known.",
                                                 kernel.name);
 
-  kernel.action = static_cast<Action>(read_choice(section.require("action", "One of run model skip sample."), actions));
+  kernel.action =
+      static_cast<Action>(read_choice(section.require("action", "One of run model skip sample."), action_names));
   if (kernel.action == Action::model || kernel.action == Action::skip)
     kernel.model = read_model(section, kernel.name, kernel.variables, unknown, seed);
   if (kernel.action == Action::sample)

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/base/parameters.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/kernels/expression.h"
 #include "runtime/kernels/noise.h"
@@ -22,15 +23,6 @@ namespace umwelt::kernels
 {
 namespace
 {
-
-std::string_view trim(std::string_view text)
-{
-  constexpr const char* blank = " \t\r";
-  const auto first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
 
 // RFC 4180, but for quoted cells that contain commas, quotes or lines: numbers and names do not.
 std::vector<std::string> cells(std::string_view line)

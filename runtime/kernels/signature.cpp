@@ -82,18 +82,18 @@ void Signature::assign_slots()
   slots_.clear();
   for (const Parameter& parameter : parameters_) {
     if (is_floating(parameter.kind) && !parameter.by_reference)
-      slots_.push_back(vector < std::size(umw_kernel_frame{}.vector) ? Slot{Place::vector, vector++}
-                                                                     : Slot{Place::stack, stack++});
+      slots_.push_back(vector < std::size(CallRegisters{}.vector) ? Slot{Place::vector, vector++}
+                                                                  : Slot{Place::stack, stack++});
     else
-      slots_.push_back(general < std::size(umw_kernel_frame{}.general) ? Slot{Place::general, general++}
-                                                                       : Slot{Place::stack, stack++});
+      slots_.push_back(general < std::size(CallRegisters{}.general) ? Slot{Place::general, general++}
+                                                                    : Slot{Place::stack, stack++});
   }
 }
 
-void Signature::read(const umw_kernel_frame& frame, std::span<double> values) const
+void Signature::read(const CallRegisters& frame, std::span<double> values) const
 {
   assert(values.size() >= parameters_.size());
-  const std::array<const std::uint64_t*, 3> places{frame.general, frame.vector, frame.stack};
+  const std::array<const std::uint64_t*, 3> places{frame.general.data(), frame.vector.data(), frame.stack};
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const void* bytes = places[static_cast<std::size_t>(slots_[i].place)] + slots_[i].index;
     if (parameters_[i].by_reference)

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "preload/abi/kernel.h"
+#include "runtime/kernels/call_registers.h"
 
 namespace umwelt::kernels
 {
@@ -47,7 +47,7 @@ public:
   // Values of all parameters in the order of parameters(); `values` has room for all. A character is its code (0 to
   // 255), a pointer its address, a null reference NaN. Integers beyond 2^53 are rounded. References are followed, so
   // the frame has to be one of this process.
-  void read(const umw_kernel_frame& frame, std::span<double> values) const;
+  void read(const CallRegisters& frame, std::span<double> values) const;
 
   // A value as the result of the function: in xmm0 if result_in_vector(), in rax otherwise. Integers are truncated and
   // saturate; NaN is 0 of them. 0 if the result is void.

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <vector>
 
 #include "runtime/observe/format.h"
@@ -18,7 +17,6 @@ namespace
 
 constexpr std::size_t most_rows = 16; // beyond: minimum, median, maximum
 constexpr int json_version = 1;
-constexpr std::string_view completed = "completed"; // JobRecord::ending of a run that was not broken off
 
 // What the columns of the rank table are about; those of an interface that nobody has used are left out.
 enum class About { rank, messages, sockets };

@@ -107,6 +107,9 @@ struct HostFigures {
   }
 };
 
+// Of a job that was not broken off.
+inline constexpr const char* completed = "completed";
+
 // A job that has ended.
 struct JobRecord {
   std::string version;               // of Umwelt
@@ -118,7 +121,7 @@ struct JobRecord {
   bool measured = false;  // bursts were, as that asks for
   std::uint64_t seed = 0;
   int exit_code = 0;
-  std::string ending;                // "completed", or one line that says why not
+  std::string ending;                // `completed`, or one line that says why not
   sim::SimTime simulated = 0;        // when the last rank ended
   std::uint64_t timeline_events = 0; // that the simulation fired
   std::vector<RankRecord> ranks;

@@ -6,8 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include <Zydis/Zydis.h>
-
+#include "runtime/entries/decoder.h"
 #include "runtime/rank_host/machine_context.h"
 
 namespace umwelt::rank_host
@@ -16,17 +15,9 @@ namespace umwelt::rank_host
 namespace
 {
 
-constexpr std::size_t word = 8;
+using entries::decoder;
 
-const ZydisDecoder& decoder()
-{
-  static const ZydisDecoder decoder = [] {
-    ZydisDecoder made;
-    ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return made;
-  }();
-  return decoder;
-}
+constexpr std::size_t word = 8;
 
 std::optional<StraightCode::End> end_of(const ZydisDecodedInstruction& instruction)
 {

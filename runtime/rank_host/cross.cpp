@@ -21,10 +21,7 @@ constexpr std::size_t preserved_registers = 6;
 // elsewhere in memory.
 __attribute__((no_sanitize("address"))) std::uint64_t state_of(const Thread& thread, const std::uint64_t* registers)
 {
-  const auto* top =
-      static_cast<const std::uint64_t*>(thread.base != nullptr ? thread.base : thread.fiber->stack().top());
-  const auto* bottom = reinterpret_cast<const std::uint64_t*>(static_cast<const char*>(thread.fiber->stack().top()) -
-                                                              thread.fiber->stack().size());
+  const auto [bottom, top] = thread.stack_words();
   const bool own_stack = registers >= bottom && registers < top; // else one that the program has made
   std::uint64_t state = 0;
   for (const std::uint64_t* word = registers; word < (own_stack ? top : registers + preserved_registers); ++word) {

@@ -35,9 +35,10 @@ std::vector<entries::Wanted> wanted(const kernels::Calls& calls)
   return result;
 }
 
-umw_kernel_frame registers_of(const EnteredFrame& frame)
+kernels::CallRegisters registers_of(const EnteredFrame& frame)
 {
-  umw_kernel_frame registers{{frame.rdi, frame.rsi, frame.rdx, frame.rcx, frame.r8, frame.r9}, {}, frame.stack.data()};
+  kernels::CallRegisters registers{
+      {frame.rdi, frame.rsi, frame.rdx, frame.rcx, frame.r8, frame.r9}, {}, frame.stack.data()};
   for (std::size_t i = 0; i < frame.vector.size(); ++i)
     registers.vector[i] = frame.vector[i][0];
   return registers;
@@ -109,14 +110,13 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
       take_over(thread);
     return;
   }
-  const unsigned function = entries_.find(frame.called_from)->wanted;
-  enter_original(frame);
+  const unsigned function = enter_original(frame)->wanted;
   const auto here = reinterpret_cast<std::uintptr_t>(&frame.return_address);
   forget_left(thread, here);
   if (!thread.kernels.empty())
     return;
   rank_host_.pause_burst(rank);
-  const umw_kernel_frame registers = registers_of(frame);
+  const kernels::CallRegisters registers = registers_of(frame);
   kernels::Calls::Call call;
   std::string wrong;
   try {
@@ -132,8 +132,8 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
     frame.skipped = 1;
   } else {
     thread.kernels.push_back(
-        {here, std::exchange(frame.return_address, reinterpret_cast<std::uintptr_t>(&umwelt_function_return)), call,
-         clock_of(rank)});
+        {here, std::exchange(frame.return_address, reinterpret_cast<std::uintptr_t>(&umwelt_function_return)),
+         std::move(call), clock_of(rank)});
   }
   rank_host_.resume_burst(rank);
 }
@@ -142,7 +142,7 @@ std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
 {
   Rank& rank = thread.rank;
   rank_host_.pause_burst(rank); // of one that is modelled, nothing
-  const KernelUnderWay kernel = thread.kernels.back();
+  const KernelUnderWay kernel = std::move(thread.kernels.back());
   thread.kernels.pop_back();
   sim::SimTime taken = clock_of(rank) - kernel.began;
   if (kernel.call.way == Way::model && kernel.call.time > taken) {
@@ -164,12 +164,13 @@ void KernelCalls::tell_totals(Thread& thread)
   rank_host_.request(thread, UMW_OP_umw_kernel_totals, &arguments);
 }
 
-void KernelCalls::enter_original(EnteredFrame& frame) const
+const entries::Entries::Entry* KernelCalls::enter_original(EnteredFrame& frame) const
 {
   const entries::Entries::Entry* const entry = entries_.find(frame.called_from);
   frame.skipped = entry == nullptr ? 1 : 0; // the linker's
   if (entry != nullptr)
     frame.called_from = entry->original;
+  return entry;
 }
 
 void KernelCalls::forget_left(Thread& thread, std::uintptr_t stack)
@@ -185,14 +186,25 @@ bool KernelCalls::is_modelled(const Thread& thread)
 
 // --- entered from the rank's side ------------------------------------------------------------------------------------
 
-extern "C" __attribute__((used, visibility("hidden"))) void umwelt_entered(EnteredFrame* frame)
+namespace
+{
+
+// Does something for the running thread, on the runtime's side.
+template <class Act> void cross(Act act)
 {
   const engine::Crossing crossing;
   const engine::OwnFloatingPoint floating;
   RankHost& rank_host = RankHost::here();
   Thread& thread = *rank_host.running();
   rank_host.give_up_count(thread);
-  rank_host.kernel_calls()->enter(thread, *frame);
+  act(*rank_host.kernel_calls(), thread);
+}
+
+} // namespace
+
+extern "C" __attribute__((used, visibility("hidden"))) void umwelt_entered(EnteredFrame* frame)
+{
+  cross([frame](KernelCalls& calls, Thread& thread) { calls.enter(thread, *frame); });
 }
 
 // The child has the runtime's memory, but is no part of the simulation.
@@ -203,12 +215,7 @@ extern "C" __attribute__((used, visibility("hidden"))) void umwelt_entered_in_ch
 
 extern "C" __attribute__((used, visibility("hidden"))) void umwelt_returned(ReturnedFrame* frame)
 {
-  const engine::Crossing crossing;
-  const engine::OwnFloatingPoint floating;
-  RankHost& rank_host = RankHost::here();
-  Thread& thread = *rank_host.running();
-  rank_host.give_up_count(thread);
-  frame->return_address = rank_host.kernel_calls()->leave(thread, frame->rax);
+  cross([frame](KernelCalls& calls, Thread& thread) { frame->return_address = calls.leave(thread, frame->rax); });
 }
 
 } // namespace umwelt::rank_host

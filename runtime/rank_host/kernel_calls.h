@@ -51,8 +51,8 @@ public:
   void enter(Thread& thread, EnteredFrame& frame);
   // It has returned: its return address.
   std::uintptr_t leave(Thread& thread, std::uint64_t result);
-  // Nothing but the function becomes of it.
-  void enter_original(EnteredFrame& frame) const;
+  // Nothing but the function becomes of it; which it is. Null: the linker's, which does nothing.
+  const entries::Entries::Entry* enter_original(EnteredFrame& frame) const;
   // The thread makes a call whose frame begins at `stack`: kernels there and below have been left.
   static void forget_left(Thread& thread, std::uintptr_t stack);
   // Whether what the thread computes counts for nothing.

@@ -84,11 +84,8 @@ void close_descriptors(umw_gate& gate)
 __attribute__((no_sanitize("address"))) std::uintptr_t place_in_program(const Thread& thread)
 {
   constexpr std::size_t most = 64; // words
-  const auto* top =
-      static_cast<const std::uintptr_t*>(thread.base != nullptr ? thread.base : thread.fiber->stack().top());
-  const auto* bottom = reinterpret_cast<const std::uintptr_t*>(static_cast<const char*>(thread.fiber->stack().top()) -
-                                                               thread.fiber->stack().size());
-  const auto* word = reinterpret_cast<const std::uintptr_t*>(thread.first_depth - thread.depth);
+  const auto [bottom, top] = thread.stack_words();
+  const auto* word = reinterpret_cast<const std::uint64_t*>(thread.first_depth - thread.depth);
   if (word < bottom) // a stack that the program has made
     return 0;
   for (const auto* const end = std::min(top, word + most); word < end; ++word)
@@ -267,6 +264,14 @@ Thread::Thread(Rank& of) : rank(of)
 {
 }
 Thread::~Thread() = default;
+
+Thread::StackWords Thread::stack_words() const
+{
+  const engine::Stack& stack = fiber->stack();
+  const char* const top = static_cast<const char*>(stack.top());
+  return {reinterpret_cast<const std::uint64_t*>(top - stack.size()),
+          static_cast<const std::uint64_t*>(base != nullptr ? base : stack.top())};
+}
 
 Rank::Rank(umw_gate& g) : gate(g)
 {

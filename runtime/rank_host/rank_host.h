@@ -84,6 +84,12 @@ struct Thread {
   Burst settled;                     // of it, up to where the program last looked at the clock,
   SimTime charged = 0;               // and what of the gate's debt is for that
   std::vector<KernelUnderWay> kernels;
+
+  // What the program has of its stack, unless it has made one itself.
+  struct StackWords {
+    const std::uint64_t *bottom, *top;
+  };
+  [[nodiscard]] StackWords stack_words() const;
 };
 
 // A rank, where it is carried. All but the linker and the threads is known before the process exists.

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <system_error>
 
-#include <elf.h>
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/entries/object_file.h"
 #include "runtime/rank_host/rank_host.h"
 
 namespace umwelt::rank_host
@@ -59,46 +58,24 @@ TimeStamps::~TimeStamps()
 }
 
 std::vector<TimeStamps::Site> TimeStamps::find(const std::string& path)
-{
+try {
   std::vector<Site> sites;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status {
-  };
-  if (file < 0 || fstat(file, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(Elf64_Ehdr))) {
-    if (file >= 0)
-      close(file);
-    return sites;
-  }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* const mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  close(file);
-  if (mapped == MAP_FAILED)
-    return sites;
-  const auto* bytes = static_cast<const unsigned char*>(mapped);
-  Elf64_Ehdr header{};
-  std::memcpy(&header, bytes, sizeof header);
-  const bool readable = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_phentsize == sizeof(Elf64_Phdr);
-  for (unsigned i = 0; readable && i < header.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    if (header.e_phoff > size || (i + 1) * sizeof segment > size - header.e_phoff)
-      break;
-    std::memcpy(&segment, bytes + header.e_phoff + i * sizeof segment, sizeof segment);
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || segment.p_offset > size ||
-        segment.p_filesz > size - segment.p_offset)
-      continue;
-    const unsigned char* const begin = bytes + segment.p_offset;
-    const unsigned char* const end = begin + segment.p_filesz;
+  const entries::ObjectFile file(path);
+  for (const entries::ObjectFile::Segment& segment : file.segments()) {
+    const unsigned char* const begin = file.code(segment).data();
+    const unsigned char* const end = begin + segment.bytes;
     for (const unsigned char* at = begin; at < end; ++at) {
       at = static_cast<const unsigned char*>(std::memchr(at, escape, static_cast<std::size_t>(end - at)));
       if (at == nullptr)
         break;
       const unsigned instruction = length(at, static_cast<std::size_t>(end - at));
       if (instruction != 0 && shifts(at + instruction, static_cast<std::size_t>(end - at) - instruction))
-        sites.push_back({segment.p_vaddr + static_cast<std::uintptr_t>(at - begin), instruction});
+        sites.push_back({segment.address + static_cast<std::uintptr_t>(at - begin), instruction});
     }
   }
-  munmap(mapped, size);
   return sites;
+} catch (const std::system_error&) {
+  return {};
 }
 
 void TimeStamps::take_over(const Rank& rank, const r_debug& objects)

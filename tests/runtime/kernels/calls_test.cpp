@@ -36,7 +36,7 @@ protected:
   std::unique_ptr<Calls> calls_;
 };
 
-umw_kernel_frame with(std::uint64_t first)
+CallRegisters with(std::uint64_t first)
 {
   return {{first, 0, 0, 0, 0, 0}, {}, nullptr};
 }
@@ -96,7 +96,7 @@ TEST_F(CallsTest, SamplesAreMeasuredClassByClass)
 TEST_F(CallsTest, PlansTellWhatTheirExecutionTakes)
 {
   calls("- {name: fftw_execute, action: skip, duration: 1us * N}");
-  umw_kernel_frame frame = with(64);
+  CallRegisters frame = with(64);
   const Calls::Call made = calls_->begin(function("fftw_plan_dft_1d"), place, frame);
   EXPECT_EQ(made.way, Calls::Way::run);
   calls_->end(made, rank, 0, 0x5000);

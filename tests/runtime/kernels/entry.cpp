@@ -7,11 +7,12 @@
 extern "C" {
 void umw_test_entry();
 void umw_test_entered();
-umw_kernel_frame umw_test_frame;
+umwelt::kernels::CallRegisters umw_test_frame;
 std::uint64_t umw_test_result;
 }
 
-static_assert(offsetof(umw_kernel_frame, vector) == 48 && offsetof(umw_kernel_frame, stack) == 112);
+static_assert(offsetof(umwelt::kernels::CallRegisters, vector) == 48 &&
+              offsetof(umwelt::kernels::CallRegisters, stack) == 112);
 
 asm(R"(
 .pushsection .text
@@ -51,9 +52,9 @@ namespace umwelt::kernels::test
 
 namespace
 {
-std::function<void(const umw_kernel_frame&)>& hook()
+std::function<void(const CallRegisters&)>& hook()
 {
-  static std::function<void(const umw_kernel_frame&)> now;
+  static std::function<void(const CallRegisters&)> now;
   return now;
 }
 } // namespace
@@ -63,7 +64,7 @@ AnyFunction entry()
   return umw_test_entry;
 }
 
-void on_entry(std::function<void(const umw_kernel_frame&)> now)
+void on_entry(std::function<void(const CallRegisters&)> now)
 {
   hook() = std::move(now);
 }
@@ -76,7 +77,7 @@ void return_bits(std::uint64_t bits)
 std::vector<double> read_in(const Signature& signature, const std::function<void()>& calls)
 {
   std::vector<double> values(signature.parameters().size());
-  on_entry([&](const umw_kernel_frame& frame) { signature.read(frame, values); });
+  on_entry([&](const CallRegisters& frame) { signature.read(frame, values); });
   calls();
   on_entry({});
   return values;

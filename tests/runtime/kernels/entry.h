@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "preload/abi/kernel.h"
+#include "runtime/kernels/call_registers.h"
 #include "runtime/kernels/signature.h"
 
 namespace umwelt::kernels::test
@@ -19,7 +19,7 @@ using AnyFunction = void (*)();
 AnyFunction entry();
 
 // For all calls of entry() from now on.
-void on_entry(std::function<void(const umw_kernel_frame&)> hook);
+void on_entry(std::function<void(const CallRegisters&)> hook);
 void return_bits(std::uint64_t bits);
 
 // What the signature reads in the calls that `calls` makes, of the last one.

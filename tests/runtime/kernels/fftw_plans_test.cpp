@@ -27,7 +27,7 @@ const Signature& maker(std::string_view symbol)
 PlanSizes read_in(std::string_view symbol, const std::function<void()>& call)
 {
   PlanSizes sizes;
-  test::on_entry([&](const umw_kernel_frame& frame) { sizes = Plans::read(maker(symbol), frame); });
+  test::on_entry([&](const CallRegisters& frame) { sizes = Plans::read(maker(symbol), frame); });
   call();
   test::on_entry({});
   return sizes;

@@ -39,7 +39,7 @@ Read read_in(const Kernel& kernel, std::string_view symbol, const Plans& plans, 
 {
   Read result;
   result.values.resize(kernel.variables.size());
-  test::on_entry([&](const umw_kernel_frame& frame) {
+  test::on_entry([&](const CallRegisters& frame) {
     try {
       result.counts = kernel.read(entry_of(kernel, symbol), frame, plans, result.values);
     } catch (const UsageError& error) {
