@@ -48,6 +48,18 @@ net::NodeParameters read_node_parameters(const plan::RunOptions& options)
   return net::read_node_parameters(parameters);
 }
 
+// Models have parameters of all places that ranks are at.
+void check_kernels(const plan::Plan& plan, const net::NodeParameters& parameters)
+{
+  std::uint32_t nodes = 0;
+  std::uint32_t cores = 0;
+  for (const plan::RankPlace& place : plan.placement.ranks) {
+    nodes = std::max(nodes, static_cast<std::uint32_t>(place.node) + 1);
+    cores = std::max(cores, static_cast<std::uint32_t>(plan.platform->node(place.node).cores));
+  }
+  kernels::check(*plan.kernels, nodes, static_cast<std::uint32_t>(parameters.sockets), cores);
+}
+
 } // namespace
 
 std::string kvs_of(const std::string& job)
@@ -68,6 +80,8 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
       counter_(ranks_), files_(*plan_.platform, plan_.placement.hostnames, directory.path()),
       keys_(plan_.placement.ranks.size()), spaces_(plan_.placement.ranks.size()), room_(plan_.options, plan_.placement)
 {
+  if (plan_.kernels)
+    check_kernels(plan_, node_parameters_);
   const Parameters parameters = nic_parameters(plan_.options);
   model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
   fabric_.set_model(*model_);

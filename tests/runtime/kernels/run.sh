@@ -99,6 +99,10 @@ refused)
   refused 'short_kernel of .*: its entry ends after' '- {name: short_kernel, action: skip, duration: 1us}'
   refused 'static_kernel.*negative|at least 0|not negative' \
     '- {name: static_kernel, function: int static_kernel(int n), action: skip, duration: 1us - n * 1us, returns: 0}'
+  refused 'expected values for each of the 2 nodes, got none for node 1' \
+    '- {name: static_kernel, function: int static_kernel(int n), action: skip, duration: b, returns: 0,
+   parameters: {by_node: [{nodes: 0, b: 1us}]}}'
+  ! grep -q simulated stderr || fail "expected that it did not start"
   ;;
 *)
   fail "no such case: $case"
