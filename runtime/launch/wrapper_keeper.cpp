@@ -23,6 +23,20 @@ namespace umwelt::launch
 
 namespace fs = std::filesystem;
 
+namespace
+{
+
+// Until none is left: one that is about to be killed may still start another, which a look through /proc has passed by
+// then.
+void end_marked(const std::string& mark)
+{
+  constexpr int pause = 1; // ms
+  while (signal_marked(mark, SIGKILL) > 0)
+    poll(nullptr, 0, pause);
+}
+
+} // namespace
+
 void order_keeper(int keeper, KeeperOrder order)
 {
   if (write(keeper, &order, 1) != 1)
@@ -39,7 +53,7 @@ void keep(int orders, QuestionListener& listener, Judge& judge)
     char order = 0;
     if (fds[0].revents != 0) {
       if (read(orders, &order, 1) != 1)
-        signal_marked(listener.name(), SIGKILL);
+        end_marked(listener.name());
       if (order != static_cast<char>(KeeperOrder::answer))
         _exit(0);
       fds.push_back({listener.fd(), POLLIN, 0});
