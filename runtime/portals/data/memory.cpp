@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/portals/data/memory.h"
 
+#include "runtime/portals/data/sparse_copy.h"
 #include "runtime/portals/data/two_threads.h"
 
 #include <sys/uio.h>
@@ -33,6 +34,10 @@ void copy_bytes(void* to, const void* from, std::size_t size)
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
   const bool overtakes = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from) < size;
+  const bool overlaps =
+      overtakes || reinterpret_cast<std::uintptr_t>(from) - reinterpret_cast<std::uintptr_t>(to) < size;
+  if (size >= least_sparse && !overlaps && copy_sparsely(to, from, size))
+    return;
   if (size <= longest_in_parts && !overtakes)
     for (; size > part_bytes; size -= part_bytes, target += part_bytes, source += part_bytes)
       std::memmove(target, source, part_bytes);
