@@ -70,16 +70,23 @@ std::vector<observe::KernelRecord> Job::kernel_records() const
     const kernels::Kernel& kernel = plan_.kernels->list[i];
     observe::KernelRecord one{kernel.name,
                               std::string(kernels::action_names.at(static_cast<std::size_t>(kernel.action)))};
+    bool told = false;
+    bool exists = false;
     for (const auto& rank : ranks_) {
       if (i >= rank->kernels.size())
         continue;
       const kernels::Totals& totals = rank->kernels[i];
+      told = true;
+      exists = exists || totals.exists;
+      if (one.nearest.empty())
+        one.nearest = totals.nearest;
       one.calls += totals.calls;
       one.skipped += totals.skipped;
       one.sampled += totals.sampled;
       one.time += totals.time;
       one.most = std::max(one.most, totals.time);
     }
+    one.exists = exists || !told;
     records.push_back(std::move(one));
   }
   return records;

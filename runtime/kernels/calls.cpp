@@ -16,6 +16,9 @@ Totals& Totals::operator+=(const Totals& other)
   skipped += other.skipped;
   sampled += other.sampled;
   time += other.time;
+  exists = exists || other.exists;
+  if (nearest.empty())
+    nearest = other.nearest;
   return *this;
 }
 
@@ -23,7 +26,8 @@ std::string totals_text(const std::vector<Totals>& totals)
 {
   std::string text;
   for (const Totals& one : totals)
-    text += fmt::format("{} {} {} {}\n", one.calls, one.skipped, one.sampled, one.time);
+    text += fmt::format("{} {} {} {} {} {}\n", one.calls, one.skipped, one.sampled, one.time, one.exists ? 1 : 0,
+                        one.nearest.empty() ? "-" : one.nearest);
   return text;
 }
 
@@ -31,7 +35,10 @@ void add_totals(std::vector<Totals>& totals, std::string_view text)
 {
   std::istringstream lines{std::string(text)};
   Totals one;
-  for (std::size_t i = 0; lines >> one.calls >> one.skipped >> one.sampled >> one.time; ++i) {
+  for (std::size_t i = 0; lines >> one.calls >> one.skipped >> one.sampled >> one.time >> one.exists >> one.nearest;
+       ++i) {
+    if (one.nearest == "-")
+      one.nearest.clear();
     totals.resize(std::max(totals.size(), i + 1));
     totals[i] += one;
   }
@@ -76,6 +83,12 @@ void Calls::add_plans()
   };
   add(Plans::makers(), Target::What::maker);
   add(Plans::destroyers(), Target::What::destroyer);
+}
+
+std::optional<std::size_t> Calls::kernel_of(std::size_t function) const
+{
+  const Target& target = targets_[function];
+  return target.what == Target::What::kernel ? std::optional(target.kernel) : std::nullopt;
 }
 
 std::vector<Totals>& Calls::of(unsigned rank)

@@ -23,6 +23,8 @@ struct Totals {
   std::uint64_t skipped = 0; // of these: not run;
   std::uint64_t sampled = 0; // run to be measured
   sim::SimTime time = 0;
+  bool exists = false; // some object had such a function; if none:
+  std::string nearest; // the name that is most like the kernel's, or empty
 
   Totals& operator+=(const Totals& other);
 };
@@ -62,6 +64,9 @@ public:
 
   // Numbers of functions are their places in this list.
   [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
+  // Which kernel the function is one of; none: it makes or destroys plans.
+  [[nodiscard]] std::optional<std::size_t> kernel_of(std::size_t function) const;
+  [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_->list; }
   // A thread at that place has entered the function. Throws UsageError where a file says what cannot be.
   [[nodiscard]] Call begin(std::size_t function, const Place& place, const CallRegisters& frame);
   // A call that was not skipped has returned this and has taken so long, all told.

@@ -245,8 +245,15 @@ std::string kernel_table(const JobRecord& job)
     return {};
   std::string skipped;
   std::string never;
+  std::string missing;
   std::vector<Row> rows{{"kernel", "action", "calls", "not run", "measured", "time", "of one rank"}};
   for (const KernelRecord& kernel : job.kernels) {
+    if (!kernel.exists) {
+      missing += (missing.empty() ? "" : ", ") + kernel.name;
+      if (!kernel.nearest.empty())
+        missing += fmt::format(" (nearest: {})", kernel.nearest);
+      continue;
+    }
     if (kernel.calls == 0) {
       never += (never.empty() ? "" : ", ") + kernel.name;
       continue;
@@ -263,14 +270,16 @@ std::string kernel_table(const JobRecord& job)
     text += fmt::format("  results of this run are not those of the program: calls of {} were not run\n", skipped);
   if (!never.empty() && job.ending == completed)
     text += fmt::format("  never called: {}\n", never);
+  if (!missing.empty() && job.ending == completed)
+    text += fmt::format("  neither the program nor its libraries have: {}\n", missing);
   return text;
 }
 
 nlohmann::ordered_json json_of(const KernelRecord& kernel)
 {
-  return {{"name", kernel.name},           {"action", kernel.action},   {"calls", kernel.calls},
-          {"skipped", kernel.skipped},     {"sampled", kernel.sampled}, {"time_ps", kernel.time},
-          {"most_of_rank_ps", kernel.most}};
+  return {{"name", kernel.name},     {"action", kernel.action},       {"calls", kernel.calls},
+          {"exists", kernel.exists}, {"skipped", kernel.skipped},     {"sampled", kernel.sampled},
+          {"time_ps", kernel.time},  {"most_of_rank_ps", kernel.most}};
 }
 
 nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)

@@ -88,6 +88,8 @@ struct KernelRecord {
   std::uint64_t sampled = 0; // run to be measured
   sim::SimTime time = 0;     // simulated, ps, of all ranks,
   sim::SimTime most = 0;     // and of the rank with most
+  bool exists = true;        // false: neither the program nor its libraries have such a function
+  std::string nearest;       // then: the name that is most like it, or empty
 };
 
 // What depends on the machine that simulates and differs from run to run.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "preload/abi/gate.h"
+#include "runtime/base/nearest.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/engine/floating_point.h"
 #include "runtime/engine/thread_pointer.h"
@@ -156,12 +157,32 @@ std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
 
 void KernelCalls::tell_totals(Thread& thread)
 {
-  const std::vector<kernels::Totals>* const totals = calls_.totals(rank_number(thread.rank));
-  if (totals == nullptr)
-    return;
-  const std::string text = kernels::totals_text(*totals);
+  const std::vector<kernels::Totals>* const called = calls_.totals(rank_number(thread.rank));
+  std::vector<kernels::Totals> totals =
+      called != nullptr ? *called : std::vector<kernels::Totals>(calls_.kernels().size());
+  look_up(totals);
+  const std::string text = kernels::totals_text(totals);
   umw_args_umw_kernel_totals arguments{0, text.c_str()};
   rank_host_.request(thread, UMW_OP_umw_kernel_totals, &arguments);
+}
+
+void KernelCalls::look_up(std::vector<kernels::Totals>& totals)
+{
+  for (std::size_t i = 0; i < calls_.functions().size(); ++i)
+    if (const auto kernel = calls_.kernel_of(i); kernel && entries_.is_there(static_cast<unsigned>(i)))
+      totals[*kernel].exists = true;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (totals[i].exists)
+      continue;
+    const auto [known, is_new] = nearest_.try_emplace(i);
+    if (is_new) {
+      if (names.empty())
+        names = entries_.known_names();
+      known->second = plausible(calls_.kernels()[i].name, names);
+    }
+    totals[i].nearest = known->second;
+  }
 }
 
 const entries::Entries::Entry* KernelCalls::enter_original(EnteredFrame& frame) const

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -66,11 +67,14 @@ private:
   [[nodiscard]] static kernels::Place place_of(const Rank& rank);
 
   void watch_linker(const r_debug& objects);
+  // Which kernels exist, and what is most like those that do not.
+  void look_up(std::vector<kernels::Totals>& totals);
 
   RankHost& rank_host_;
   kernels::Calls calls_;
   entries::Entries entries_;
-  std::unordered_set<std::uintptr_t> linkers_; // where calls of their r_brk come from
+  std::unordered_map<std::size_t, std::string> nearest_; // of kernels that do not exist
+  std::unordered_set<std::uintptr_t> linkers_;           // where calls of their r_brk come from
   CodeMemory code_;
 };
 

@@ -54,10 +54,8 @@ public:
     const std::unique_lock only(one_at_a_time_, std::try_to_lock);
     if (!only)
       return false;
-    if (!is_open())
-      return false;
     ++whole_;
-    if (whole_ > patience && whole_ % asked_about != 0)
+    if ((whole_ > patience && whole_ % asked_about != 0) || !is_open())
       return false;
     if (all_present(from, size) || !pages_->find(from, from + size, source_) || !pages_->find(to, to + size, target_) ||
         is_whole(source_, from, size))

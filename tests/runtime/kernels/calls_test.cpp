@@ -116,6 +116,11 @@ TEST_F(CallsTest, TotalsOfRanksAddUp)
   EXPECT_EQ(sum[1].skipped, 12U);
   EXPECT_EQ(sum[1].sampled, 14U);
   EXPECT_EQ(sum[1].time, 16);
+  add_totals(sum, totals_text({{0, 0, 0, 0, true, {}}, {0, 0, 0, 0, false, "dgemm_"}}));
+  EXPECT_TRUE(sum[0].exists);
+  EXPECT_FALSE(sum[1].exists);
+  EXPECT_EQ(sum[0].nearest, "");
+  EXPECT_EQ(sum[1].nearest, "dgemm_");
 }
 
 } // namespace

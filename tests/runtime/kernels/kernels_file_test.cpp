@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -41,6 +42,18 @@ double value(const Kernel& kernel, std::string_view name, double number, double 
   std::vector<double> values(kernel.variables.size(), 1);
   values.at(static_cast<std::size_t>(std::ranges::find(kernel.variables, name) - kernel.variables.begin())) = number;
   return seconds(*kernel.model, values) / factor;
+}
+
+// Files that come with Umwelt
+TEST(KernelsFile, ReadyFiles)
+{
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(UMWELT_SOURCE "/runtime/kernels/files")) {
+    ++files;
+    const std::vector<std::string> paths{file.path()};
+    EXPECT_FALSE(read_kernels(paths).list.empty()) << file.path();
+  }
+  EXPECT_GT(files, 0U);
 }
 
 TEST(KernelsFile, BuiltInKernelHasAllSpellings)

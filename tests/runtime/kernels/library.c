@@ -8,3 +8,8 @@ double library_kernel(int n)
     sum += i * 0.5;
   return sum;
 }
+
+double nobody_calls_this(int n)
+{
+  return library_kernel(n) / (n + 1);
+}

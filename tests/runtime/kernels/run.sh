@@ -53,7 +53,9 @@ END
   grep -qE '^ *inner_kernel +skip +1 +1 +0 ' stderr || fail "expected one call of inner_kernel that is no other's"
   grep -q 'results of this run are not those of the program: calls of static_kernel, ' stderr ||
     fail "expected a warning"
-  grep -q 'never called: nobody_calls_this' stderr || fail "expected to be told what was not called"
+  grep -q 'never called: nobody_calls_this$' stderr || fail "expected to be told what was not called"
+  grep -q 'neither the program nor its libraries have: libary_kernel (nearest: library_kernel)$' stderr ||
+    fail "expected to be told of a function that nobody has"
   ;;
 measured) # the same where bursts are measured: what kernels take is the model's alone
   run 0 --cpu measured -np 2 --kernels "$kernels"

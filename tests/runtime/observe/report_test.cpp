@@ -74,6 +74,16 @@ TEST(Summary, OfARunThatWasBrokenOffItDoesNotSayWhatWasNeverCalled)
   EXPECT_THAT(summary(record), Not(HasSubstr("never called")));
 }
 
+TEST(Summary, KernelsThatNobodyHas)
+{
+  JobRecord record = with_kernels();
+  record.kernels.push_back({"dgem", "skip"});
+  record.kernels.back().exists = false;
+  record.kernels.back().nearest = "dgemm_";
+  EXPECT_THAT(summary(record), HasSubstr("  neither the program nor its libraries have: dgem (nearest: dgemm_)\n"));
+  EXPECT_THAT(summary(record), HasSubstr("  never called: dtrsm\n"));
+}
+
 TEST(Report, SaysWhetherResultsAreThePrograms)
 {
   const auto json = nlohmann::json::parse(report_json(with_kernels(), true));
