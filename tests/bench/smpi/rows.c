@@ -24,13 +24,15 @@ static void fail(const struct job* job, const char* row, int call)
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* Written: memory that never was would be neither copied nor there (runtime/portals/data/sparse_copy.h). */
 static char* room(size_t bytes)
 {
-  char* got = calloc(1, bytes + 1);
+  char* got = malloc(bytes + 1);
   if (got == NULL) {
     fprintf(stderr, "rows: expected %zu bytes of memory, got none\n", bytes);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
+  memset(got, 127, bytes + 1); /* no stamp is 127 */
   return got;
 }
 
