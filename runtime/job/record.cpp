@@ -68,26 +68,18 @@ std::vector<observe::KernelRecord> Job::kernel_records() const
   std::vector<observe::KernelRecord> records;
   for (std::size_t i = 0; plan_.kernels && i < plan_.kernels->list.size(); ++i) {
     const kernels::Kernel& kernel = plan_.kernels->list[i];
-    observe::KernelRecord one{kernel.name,
-                              std::string(kernels::action_names.at(static_cast<std::size_t>(kernel.action)))};
+    kernels::Totals all;
+    sim::SimTime most = 0;
     bool told = false;
-    bool exists = false;
     for (const auto& rank : ranks_) {
       if (i >= rank->kernels.size())
         continue;
-      const kernels::Totals& totals = rank->kernels[i];
       told = true;
-      exists = exists || totals.exists;
-      if (one.nearest.empty())
-        one.nearest = totals.nearest;
-      one.calls += totals.calls;
-      one.skipped += totals.skipped;
-      one.sampled += totals.sampled;
-      one.time += totals.time;
-      one.most = std::max(one.most, totals.time);
+      all += rank->kernels[i];
+      most = std::max(most, rank->kernels[i].time);
     }
-    one.exists = exists || !told;
-    records.push_back(std::move(one));
+    records.push_back({kernel.name, std::string(kernels::action_names.at(static_cast<std::size_t>(kernel.action))),
+                       all.calls, all.skipped, all.sampled, all.time, most, all.exists || !told, all.nearest});
   }
   return records;
 }

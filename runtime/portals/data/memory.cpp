@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/portals/data/memory.h"
 
+#include "runtime/portals/data/part_copy.h"
 #include "runtime/portals/data/sparse_copy.h"
 #include "runtime/portals/data/two_threads.h"
 
@@ -22,26 +23,16 @@ namespace
 constexpr std::size_t small_bytes = 16384;
 constexpr std::size_t large_bytes = 65536;
 
-// Parts that no C library copies by REP MOVSB. That takes up to 20 times as long where the target lies less than 64
-// bytes further within its page than the source within its own (AMD Zen 3 and 4; glibc bug 30994, mended in 2.39), and
-// the buffers of two ranks mostly do.
-constexpr std::size_t part_bytes = 1984;
-constexpr std::size_t longest_in_parts = 1 << 20; // longer copies go around the caches, and not by REP MOVSB
-
 // memmove(3)
 void copy_bytes(void* to, const void* from, std::size_t size)
 {
-  auto* target = static_cast<std::byte*>(to);
-  const auto* source = static_cast<const std::byte*>(from);
-  const bool overtakes = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from) < size;
-  const bool overlaps =
-      overtakes || reinterpret_cast<std::uintptr_t>(from) - reinterpret_cast<std::uintptr_t>(to) < size;
-  if (size >= least_sparse && !overlaps && copy_sparsely(to, from, size))
-    return;
-  if (size <= longest_in_parts && !overtakes)
-    for (; size > part_bytes; size -= part_bytes, target += part_bytes, source += part_bytes)
-      std::memmove(target, source, part_bytes);
-  std::memmove(target, source, size);
+  const auto target = reinterpret_cast<std::uintptr_t>(to);
+  const auto source = reinterpret_cast<std::uintptr_t>(from);
+  const bool overtakes = target - source < size;
+  if (overtakes)
+    std::memmove(to, from, size);
+  else if (size < least_sparse || source - target < size || !copy_sparsely(to, from, size))
+    copy_in_parts(to, from, size);
 }
 
 using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/portals/data/part_copy.h"
 #include "runtime/portals/data/written_pages.h"
 
 namespace umwelt::portals
@@ -111,8 +112,8 @@ private:
     };
     for (const Piece& piece : source_) {
       clear(piece.begin);
-      std::memcpy(reinterpret_cast<void*>(piece.begin - from + to), reinterpret_cast<const void*>(piece.begin),
-                  piece.end - piece.begin);
+      copy_in_parts(reinterpret_cast<void*>(piece.begin - from + to), reinterpret_cast<const void*>(piece.begin),
+                    piece.end - piece.begin);
       at = piece.end;
     }
     clear(from + size);

@@ -59,7 +59,7 @@ private:
   unsigned char* start_;
 };
 
-// The first copy after others that found nothing absent may be an ordinary one.
+// After many that found nothing absent, only one of 16 copies is looked at.
 bool copy(void* to, const void* from, std::size_t size)
 {
   for (int i = 0; i <= 16; ++i)
@@ -74,23 +74,29 @@ bool usable()
   return WrittenPages().usable();
 }
 
-TEST(SparseCopy, never_written_stays_absent)
+// Of what the kernel has to tell.
+class SparseCopyTest : public testing::Test
 {
-  if (!usable())
-    GTEST_SKIP() << "needs PAGEMAP_SCAN and PROCMAP_QUERY (Linux 6.11)";
-  const Mapping from(1000);
-  const Mapping to(1000);
+protected:
+  void SetUp() override
+  {
+    if (!usable())
+      GTEST_SKIP() << "needs PAGEMAP_SCAN and PROCMAP_QUERY (Linux 6.11)";
+  }
+
+  const Mapping from{1000};
+  const Mapping to{1000};
+};
+
+TEST_F(SparseCopyTest, never_written_stays_absent)
+{
   ASSERT_TRUE(copy(to.data(), from.data(), to.size()));
   EXPECT_EQ(from.present_pages(), 0U);
   EXPECT_EQ(to.present_pages(), 0U);
 }
 
-TEST(SparseCopy, only_what_is_there)
+TEST_F(SparseCopyTest, only_what_is_there)
 {
-  if (!usable())
-    GTEST_SKIP() << "needs PAGEMAP_SCAN and PROCMAP_QUERY (Linux 6.11)";
-  const Mapping from(1000);
-  const Mapping to(1000);
   from.data()[100 * page + 5] = 7;
   from.data()[900 * page] = 9;
   ASSERT_TRUE(copy(to.data() + 10, from.data() + 10, 950 * page));
@@ -99,27 +105,20 @@ TEST(SparseCopy, only_what_is_there)
   EXPECT_EQ(to.data()[900 * page], 9);
 }
 
-TEST(SparseCopy, old_contents_are_given_back)
+TEST_F(SparseCopyTest, old_contents_are_given_back)
 {
-  if (!usable())
-    GTEST_SKIP() << "needs PAGEMAP_SCAN and PROCMAP_QUERY (Linux 6.11)";
-  const Mapping from(1000);
-  const Mapping to(1002);
-  std::memset(to.data(), 1, to.size());
-  ASSERT_TRUE(copy(to.data() + page / 2, from.data(), from.size()));
-  EXPECT_EQ(to.data()[page / 2 - 1], 1);
-  EXPECT_EQ(to.data()[page / 2], 0);
-  EXPECT_EQ(to.data()[page / 2 + from.size() - 1], 0);
-  EXPECT_EQ(to.data()[page / 2 + from.size()], 1);
-  EXPECT_LE(to.present_pages(), 3U);
+  const Mapping wider(1002);
+  std::memset(wider.data(), 1, wider.size());
+  ASSERT_TRUE(copy(wider.data() + page / 2, from.data(), from.size()));
+  EXPECT_EQ(wider.data()[page / 2 - 1], 1);
+  EXPECT_EQ(wider.data()[page / 2], 0);
+  EXPECT_EQ(wider.data()[page / 2 + from.size() - 1], 0);
+  EXPECT_EQ(wider.data()[page / 2 + from.size()], 1);
+  EXPECT_LE(wider.present_pages(), 3U);
 }
 
-TEST(SparseCopy, pages_only_read_count_as_absent)
+TEST_F(SparseCopyTest, pages_only_read_count_as_absent)
 {
-  if (!usable())
-    GTEST_SKIP() << "needs PAGEMAP_SCAN and PROCMAP_QUERY (Linux 6.11)";
-  const Mapping from(1000);
-  const Mapping to(1000);
   const volatile unsigned char* read = from.data();
   for (std::size_t i = 0; i < 500; ++i)
     ASSERT_EQ(read[i * page], 0);
@@ -137,12 +136,8 @@ TEST(SparseCopy, what_is_all_there_is_left_to_memcpy)
 }
 
 // What messages are copied by.
-TEST(SparseCopy, regions_are_copied_sparsely)
+TEST_F(SparseCopyTest, regions_are_copied_sparsely)
 {
-  if (!usable())
-    GTEST_SKIP() << "needs PAGEMAP_SCAN and PROCMAP_QUERY (Linux 6.11)";
-  const Mapping from(1000);
-  const Mapping to(1000);
   const Memory memory;
   Region source;
   Region target;
