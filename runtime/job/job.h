@@ -179,6 +179,8 @@ public:
 
 private:
   [[nodiscard]] std::vector<observe::KernelRecord> kernel_records() const;
+  [[nodiscard]] std::vector<observe::FoldRecord> fold_records() const;
+  [[nodiscard]] rank_host::Work work() const { return {plan_.options.quantum, plan_.kernels, plan_.folding}; }
   // How a rank begins.
   struct Start {
     const plan::ProgramPlan* program = nullptr;

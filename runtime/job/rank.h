@@ -15,6 +15,7 @@
 #include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
 #include "runtime/job/timers.h"
+#include "runtime/fold/totals.h"
 #include "runtime/kernels/calls.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/observe/trace_record.h"
@@ -158,6 +159,7 @@ public:
   SimTime finished = 0;
   observe::RankStatistics statistics;
   std::vector<kernels::Totals> kernels; // in the order of the plan's
+  std::vector<fold::Totals> folding;    // likewise
 
 private:
   struct Waiting {

@@ -33,6 +33,7 @@
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/result_file.h"
+#include "runtime/plan/folding.h"
 #include "runtime/plan/kernels.h"
 #include "runtime/plan/openmpi.h"
 #include "runtime/plan/placement.h"
@@ -528,6 +529,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   plan.find_shortage = shortage_for;
   if (!options.kernels_files.empty())
     plan.kernels = plan::read_kernels(options);
+  plan.folding = plan::read_folding(options, plan.placement.ranks.size());
+  plan.preloaded = plan.folding ? fmt::format("{}:{}", installation.fold.string(), plan.shim) : plan.shim;
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)

@@ -20,6 +20,7 @@
 #include "runtime/diagnose/symbols.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/rank_host/folding.h"
 #include "runtime/rank_host/kernel_calls.h"
 #include "runtime/rank_host/path_ends.h"
 #include "runtime/rank_host/program_change.h"
@@ -115,11 +116,13 @@ RankHost::RankHost(engine::Scheduler& fibers, Cpu& cpu) : fibers_(fibers), cpu_(
 
 RankHost::~RankHost() = default;
 
-void RankHost::begin_slices(SimTime quantum, std::shared_ptr<const kernels::Kernels> kernels)
+void RankHost::begin_slices(const Work& work)
 {
-  slices_ = std::make_unique<Slices>(*this, quantum);
-  if (kernels)
-    kernel_calls_ = std::make_unique<KernelCalls>(*this, std::move(kernels));
+  slices_ = std::make_unique<Slices>(*this, work.quantum);
+  if (work.kernels)
+    kernel_calls_ = std::make_unique<KernelCalls>(*this, work.kernels);
+  if (work.folding)
+    folding_ = std::make_unique<Folding>(*this, work.folding);
   if (cpu_.pace().instruction > 0 && !slices_->traced()) {
     path_times_ = std::make_unique<PathTimes>();
     step_count_ = std::make_unique<StepCount>(cpu_.pace(), cpu_.ticks_per_ps());
@@ -149,6 +152,8 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
     return;
   }
   ++gate.crossings;
+  if (folding_)
+    folding_->crossed(thread.rank);
   gate.no_switch = must_not_switch();
   if (!path_times_) {
     request(thread, operation, arguments);
@@ -220,9 +225,34 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     const auto* a = static_cast<const umw_args_umw_die*>(arguments);
     die(thread, a->number, static_cast<const siginfo_t*>(a->information), static_cast<const ucontext_t*>(a->context));
   }
+  case UMW_OP_umw_fold: {
+    auto* a = static_cast<umw_args_umw_fold*>(arguments);
+    a->result = folding_ ? folding_->allocate(thread, a->bytes, a->alignment, a->caller) : 0;
+    return true;
+  }
+  case UMW_OP_umw_fold_mapping: {
+    auto* a = static_cast<umw_args_umw_fold_mapping*>(arguments);
+    a->result = folding_ && folding_->take(thread, a->address, a->bytes, a->caller) ? 1 : 0;
+    return true;
+  }
+  case UMW_OP_umw_unfold: {
+    auto* a = static_cast<umw_args_umw_unfold*>(arguments);
+    if (folding_)
+      folding_->release(thread, a->address, a->unmapped != 0);
+    a->result = 0;
+    return true;
+  }
+  case UMW_OP_umw_fold_copy: {
+    auto* a = static_cast<umw_args_umw_fold_copy*>(arguments);
+    Folding::copy(rank, a->to, a->from, a->bytes);
+    a->result = 0;
+    return true;
+  }
   case UMW_OP_umw_exit:
     if (kernel_calls_)
       kernel_calls_->tell_totals(thread);
+    if (folding_)
+      folding_->tell_totals(thread);
     close_descriptors(rank.gate);
     return false;
   default:
@@ -298,7 +328,7 @@ loader::Linker::Failure RankHost::load(Thread& main)
   rank.gate.openers = &openers;
   const engine::Stack& stack = main.fiber->stack();
   loader::LinkerStart start{rank.interpreter,
-                            rank.shim,
+                            rank.preloaded,
                             rank.program_path,
                             {},
                             {},
@@ -403,6 +433,7 @@ void RankHost::change_program(Thread& main)
     if (thread.get() != &main && thread->fiber != nullptr)
       abandon(*thread);
   std::exchange(rank.next, nullptr)->apply(rank);
+  Folding::program_changed(rank);
   gate.deliver_signal = nullptr;
   gate.deliver_pending = nullptr;
   gate.find_object = nullptr;
