@@ -31,16 +31,13 @@ UMW_PUBLIC void* calloc(size_t count, size_t size)
 
 UMW_PUBLIC void free(void* memory)
 {
-  if (memory && umw_fold_find(memory))
-    umw_fold_free(memory);
-  else
+  if (!umw_fold_free(memory))
     __libc_free(memory);
 }
 
 static void* reallocate(void* memory, size_t size, const void* caller)
 {
-  const struct umw_piece* piece = memory ? umw_fold_find(memory) : NULL;
-  const size_t old_size = piece ? piece->size : memory ? malloc_usable_size(memory) : 0;
+  const size_t piece = umw_fold_size(memory);
   if (piece && size == 0) {
     umw_fold_free(memory);
     return NULL;
@@ -48,14 +45,12 @@ static void* reallocate(void* memory, size_t size, const void* caller)
   void* folded = umw_fold_allocate(1, size, caller);
   if (!piece && !folded)
     return __libc_realloc(memory, size);
-  void* moved = folded ? folded : __libc_malloc(size);
+  void* moved = folded ? folded : __libc_calloc(1, size); /* only what is kept is copied */
   if (!moved)
     return NULL;
+  const size_t old_size = memory ? malloc_usable_size(memory) : 0;
   umw_fold_copy(moved, memory, old_size < size ? old_size : size);
-  if (piece)
-    umw_fold_free(memory);
-  else
-    __libc_free(memory);
+  free(memory);
   return moved;
 }
 
@@ -110,11 +105,14 @@ UMW_PUBLIC void* valloc(size_t size)
 UMW_PUBLIC void* pvalloc(size_t size)
 {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  return align(page, (size + page - 1) / page * page, CALLER);
+  if (size <= SIZE_MAX - page)
+    return align(page, (size + page - 1) / page * page, CALLER);
+  errno = ENOMEM;
+  return NULL;
 }
 
 UMW_PUBLIC size_t malloc_usable_size(void* memory)
 {
-  const struct umw_piece* piece = memory ? umw_fold_find(memory) : NULL;
-  return piece ? piece->size : UMW_REAL(malloc_usable_size)(memory);
+  const size_t piece = umw_fold_size(memory);
+  return piece ? piece : UMW_REAL(malloc_usable_size)(memory);
 }

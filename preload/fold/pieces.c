@@ -64,7 +64,7 @@ static bool insert(struct umw_piece piece)
   if (count == MOST_PIECES)
     return false;
   begin_change();
-  unsigned index = place_of(piece.begin);
+  const unsigned index = place_of(piece.begin);
   for (unsigned i = count++; i > index; --i)
     pieces[i] = pieces[i - 1];
   pieces[index] = piece;
@@ -72,13 +72,12 @@ static bool insert(struct umw_piece piece)
   return true;
 }
 
+/* Within a change. */
 static void take_out(unsigned index)
 {
-  begin_change();
   --count;
   for (unsigned i = index; i < count; ++i)
     pieces[i] = pieces[i + 1];
-  end_change();
 }
 
 static bool may_be_folded(size_t size)
@@ -110,26 +109,44 @@ void* umw_fold_allocate(size_t alignment, size_t size, const void* caller)
   return (void*)arguments.result;
 }
 
-const struct umw_piece* umw_fold_find(const void* begin)
+/* The size of the piece that begins there, and that the program has mapped itself or been given; 0: none. */
+static size_t find(const void* begin, bool mapped, bool take)
 {
   const uintptr_t address = (uintptr_t)begin;
   if (address - first >= extent)
-    return NULL;
+    return 0;
+  begin_change();
   const unsigned index = place_of(address);
-  return index < count && pieces[index].begin == address && !pieces[index].mapped ? &pieces[index] : NULL;
+  const bool found = index < count && pieces[index].begin == address && pieces[index].mapped == mapped;
+  const size_t size = found ? pieces[index].size : 0;
+  if (found && take)
+    take_out(index);
+  end_change();
+  return size;
 }
 
-void umw_fold_free(const void* begin)
+size_t umw_fold_size(const void* begin)
 {
-  const unsigned index = place_of((uintptr_t)begin);
-  const struct umw_piece piece = pieces[index];
-  take_out(index);
+  return find(begin, false, false);
+}
+
+size_t umw_fold_mapped_size(const void* begin)
+{
+  return find(begin, true, false);
+}
+
+bool umw_fold_free(const void* begin)
+{
+  const size_t size = find(begin, false, true);
+  if (size == 0)
+    return false;
   const int saved = errno;
   if (umw_fold_gate)
-    unfold(piece.begin, false);
+    unfold((uintptr_t)begin, false);
   else
-    munmap((void*)piece.begin, piece.size);
+    munmap((void*)(uintptr_t)begin, size);
   errno = saved;
+  return true;
 }
 
 void umw_fold_copy(void* to, const void* from, size_t size)
@@ -152,23 +169,39 @@ void umw_fold_mapped(void* begin, size_t size, const void* caller)
     unfold((uintptr_t)begin, true);
 }
 
+/* A piece that the program has mapped itself and that shares a byte with that memory; `count`: there is none. Within a
+ * change. */
+static unsigned mapped_around(const void* begin, size_t size)
+{
+  unsigned index = 0;
+  while (index < count && (!pieces[index].mapped || pieces[index].begin >= (uintptr_t)begin + size ||
+                           pieces[index].begin + pieces[index].size <= (uintptr_t)begin))
+    ++index;
+  return index;
+}
+
 bool umw_fold_touches_mapped(const void* begin, size_t size)
 {
-  for (unsigned i = 0; i < count; ++i)
-    if (pieces[i].mapped && pieces[i].begin < (uintptr_t)begin + size &&
-        pieces[i].begin + pieces[i].size > (uintptr_t)begin)
-      return true;
-  return false;
+  if (extent == 0)
+    return false;
+  begin_change();
+  const bool touches = mapped_around(begin, size) < count;
+  end_change();
+  return touches;
 }
 
 void umw_fold_release(const void* begin, size_t size)
 {
-  for (unsigned i = count; i-- > 0;) {
-    const struct umw_piece piece = pieces[i];
-    if (!piece.mapped || piece.begin >= (uintptr_t)begin + size || piece.begin + piece.size <= (uintptr_t)begin)
-      continue;
-    take_out(i);
+  while (extent != 0) {
+    begin_change();
+    const unsigned index = mapped_around(begin, size);
+    const uintptr_t piece = index < count ? pieces[index].begin : 0;
+    if (piece)
+      take_out(index);
+    end_change();
+    if (!piece)
+      return;
     if (umw_fold_gate)
-      unfold(piece.begin, true);
+      unfold(piece, true);
   }
 }

@@ -39,14 +39,16 @@ extern struct umw_gate* umw_fold_gate;
 
 /* A new piece for an allocation that returns to `caller`; null: it is to be like any other. errno stays. */
 void* umw_fold_allocate(size_t alignment, size_t size, const void* caller);
-/* The piece that begins there; null: none does. */
-const struct umw_piece* umw_fold_find(const void* begin);
-/* It is freed. */
-void umw_fold_free(const void* begin);
+/* Size of the piece that begins there; 0: none does. */
+size_t umw_fold_size(const void* begin);
+/* It is freed; false: none begins there. */
+bool umw_fold_free(const void* begin);
 /* Copies what is to be kept of both sides. */
 void umw_fold_copy(void* to, const void* from, size_t size);
 /* The program has mapped memory that is private, anonymous, readable and writable. */
 void umw_fold_mapped(void* begin, size_t size, const void* caller);
+/* Size of the piece that begins there and that the program has mapped itself; 0: none does. */
+size_t umw_fold_mapped_size(const void* begin);
 /* Whether any piece that the program has mapped itself shares a byte with that memory. */
 bool umw_fold_touches_mapped(const void* begin, size_t size);
 /* Those are like any other memory from now on. */

@@ -40,9 +40,11 @@ public:
   // Visits what of [begin, end) is to be kept, ascending.
   template <class Visit> void within(std::uint64_t begin, std::uint64_t end, Visit&& visit) const
   {
-    for (const Span& range : ranges_)
-      if (range.begin < end && range.end > begin)
-        visit(Span{std::max(range.begin, begin), std::min(range.end, end)});
+    for (const Span& range : ranges_) {
+      const Span part{std::max(range.begin, begin), std::min(range.end, end)};
+      if (part.begin < part.end)
+        visit(part);
+    }
   }
 
   // Visits what of [0, end) may be forgotten in units of `unit` bytes of which nothing is to be kept, ascending; the

@@ -35,8 +35,8 @@ public:
 
   // Visits what there is of [begin, end), ascending; whole pages but for the ends of what was asked about. False: the
   // kernel cannot tell. Async-signal-safe.
-  template <class Visit> [[nodiscard]] bool scan(std::uintptr_t begin, std::uintptr_t end, Pages pages,
-                                                 Visit&& visit) const
+  template <class Visit>
+  [[nodiscard]] bool scan(std::uintptr_t begin, std::uintptr_t end, Pages pages, Visit&& visit) const
   {
     std::array<Range, ranges_at_once> found;
     std::uintptr_t at = begin / page * page;

@@ -123,6 +123,8 @@ Rule read_rule(std::string_view text, const std::string& where)
                        fmt::format("Did you mean {}?", nearest(key, keys)));
     says_something = says_something || key != "keep";
   }
+  if (rule.call && !rule.function.empty())
+    throw UsageError(where, "function or call", in_quotes(text), "A call lies in one function: leave function out.");
   if (!says_something)
     throw UsageError(where, "which allocations", in_quotes(text), "For example: at_least=64MiB");
   if (rule.at_least < smallest_rule)
@@ -150,12 +152,15 @@ void read_file(const std::string& path, std::vector<Rule>& rules)
   std::ifstream file(path);
   if (!file)
     throw UsageError("--fold @" + path, "a file of rules", "none that can be read", "Check its name.");
+  const std::size_t before = rules.size();
   std::string line;
   for (unsigned number = 1; std::getline(file, line); ++number) {
     const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));
     if (!text.empty())
       rules.push_back(read_rule(text, fmt::format("{}:{}", path, number)));
   }
+  if (rules.size() == before)
+    throw UsageError("--fold @" + path, "a rule on each line", "none", "For example: at_least=64MiB,function=solve");
 }
 
 } // namespace

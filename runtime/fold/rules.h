@@ -21,13 +21,13 @@ struct Rule {
     kernels::Expression begin, end; // of the allocation's size: bytes from its beginning
   };
 
-  std::string text; // as given
-  std::string where; // for messages: "--fold", "rules.txt:3"
+  std::string text;                 // as given
+  std::string where;                // for messages: "--fold", "rules.txt:3"
   std::uint64_t at_least = 1 << 20; // bytes
   std::uint64_t at_most = std::numeric_limits<std::uint64_t>::max();
-  std::string function;                  // that allocates; empty: any
-  std::optional<std::uint64_t> call;     // address of the call, in the object's own terms
-  std::string object;                    // in which it is; empty: the program itself
+  std::string function;              // that allocates; empty: any
+  std::optional<std::uint64_t> call; // address of the call, in the object's own terms
+  std::string object;                // in which it is; empty: the program itself
   std::vector<Keep> keep;
 
   // What of an allocation of so many bytes is to be kept. Throws UsageError for what is not a number of bytes.
@@ -35,14 +35,14 @@ struct Rule {
 };
 
 struct Rules {
-  std::vector<Rule> list; // the first that fits an allocation counts
+  std::vector<Rule> list;   // the first that fits an allocation counts
   std::uint64_t budget = 0; // bytes that each rank may have in memory of what may be forgotten
 
   // No smaller allocation can fit a rule.
   [[nodiscard]] std::uint64_t least() const;
 };
 
-constexpr std::uint64_t default_budget = 1 << 20;  // of a rank
+constexpr std::uint64_t default_budget = 1 << 20;   // of a rank
 constexpr std::uint64_t smallest_budget = 64 << 10; // likewise
 
 // Rules as --fold has them, or "@FILE" with one on each line. Throws UsageError. The budget is not set.

@@ -10,9 +10,9 @@
 namespace umwelt::fold
 {
 
-struct Totals {          // of a rule
-  std::uint64_t pieces = 0; // allocations that fitted it,
-  std::uint64_t bytes = 0;  // of all of them,
+struct Totals {                // of a rule
+  std::uint64_t pieces = 0;    // allocations that fitted it,
+  std::uint64_t bytes = 0;     // of all of them,
   std::uint64_t forgotten = 0; // and how often the contents of one were
   bool exists = true;          // some object had the rule's function or was the one it names; if none:
   std::string nearest;         // the function's name that is most like it, or empty

@@ -20,10 +20,9 @@ std::shared_ptr<const fold::Rules> read_folding(const RunOptions& options, std::
   fold::Rules rules = fold::read_rules(options.fold_rules);
   rules.budget = options.fold_budget != 0 ? options.fold_budget / ranks : fold::default_budget;
   if (rules.budget < fold::smallest_budget)
-    throw UsageError("--fold-budget",
-                     fmt::format("{} or more for each of {} ranks", size_text(fold::smallest_budget), ranks),
-                     size_text(options.fold_budget),
-                     fmt::format("Give at least {}.", size_text(fold::smallest_budget * ranks)));
+    throw UsageError(
+        "--fold-budget", fmt::format("{} or more for each of {} ranks", size_text(fold::smallest_budget), ranks),
+        size_text(options.fold_budget), fmt::format("Give at least {}.", size_text(fold::smallest_budget * ranks)));
   return std::make_shared<const fold::Rules>(std::move(rules));
 }
 

@@ -30,10 +30,11 @@ constexpr std::uint64_t page = PageMap::page;
 constexpr std::uint64_t table_reach = 2 << 20; // of a table of pages, and the size of a huge page
 constexpr std::uint64_t first_interval = 64;   // calls
 constexpr std::uint64_t shortest_interval = 8;
-constexpr std::uint64_t longest_interval = 4096;
+constexpr std::uint64_t longest_interval = 512;
 constexpr unsigned dense_rounds = 16; // that a dense piece has huge pages before it is looked at again
 constexpr std::size_t most_spare = 8; // pieces of a rank
 constexpr std::size_t call_bytes_at_most = 7;
+constexpr std::uint64_t largest = std::uint64_t{1} << 47; // more than a process has addresses
 
 std::uint64_t up(std::uint64_t value, std::uint64_t unit)
 {
@@ -42,8 +43,7 @@ std::uint64_t up(std::uint64_t value, std::uint64_t unit)
 
 std::uintptr_t map_piece(std::uint64_t room)
 {
-  void* const place =
-      mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const place = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return place == MAP_FAILED ? 0 : reinterpret_cast<std::uintptr_t>(place);
 }
 
@@ -53,7 +53,7 @@ void map_anew(std::uintptr_t begin, std::uint64_t bytes, bool huge)
   void* const place = reinterpret_cast<void*>(begin);
   if (mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
       MAP_FAILED)
-    madvise(place, bytes, MADV_DONTNEED); // out of mappings
+    madvise(place, bytes, MADV_DONTNEED);                        // out of mappings
   madvise(place, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); // fails where the kernel has none
 }
 
@@ -71,8 +71,8 @@ const Piece* piece_around(const FoldedMemory& memory, std::uintptr_t address)
 }
 
 // Visits what is to be kept of [begin, end), ascending.
-template <class Visit> void kept_within(const FoldedMemory& memory, std::uintptr_t begin, std::uintptr_t end,
-                                        Visit&& visit)
+template <class Visit>
+void kept_within(const FoldedMemory& memory, std::uintptr_t begin, std::uintptr_t end, Visit&& visit)
 {
   const Piece* const piece = piece_around(memory, begin);
   if (piece == nullptr)
@@ -86,12 +86,42 @@ template <class Visit> void kept_within(const FoldedMemory& memory, std::uintptr
 } // namespace
 
 Folding::Folding(RankHost& rank_host, std::shared_ptr<const fold::Rules> rules)
-    : rank_host_(rank_host), rules_(std::move(rules)), least_(rules_->least()), found_(rules_->list.size(), false)
+    : rank_host_(rank_host), rules_(std::move(rules)), found_(rules_->list.size(), false), nearest_(rules_->list.size())
 {
   if (pages_.descriptor() >= 0 && pages_.descriptor() < UMW_DESCRIPTORS)
     descriptor_owners()[pages_.descriptor()] = UMW_OWN_DESCRIPTOR;
   const auto here = reinterpret_cast<std::uintptr_t>(this);
   has_scan_ = pages_.scan(here, here + 1, PageMap::Pages::present, [](const PageMap::Range&) {});
+}
+
+bool Folding::serve(Thread& thread, std::uint32_t operation, void* arguments)
+{
+  switch (operation) {
+  case UMW_OP_umw_fold: {
+    auto* a = static_cast<umw_args_umw_fold*>(arguments);
+    a->result = allocate(thread, a->bytes, a->alignment, a->caller);
+    return true;
+  }
+  case UMW_OP_umw_fold_mapping: {
+    auto* a = static_cast<umw_args_umw_fold_mapping*>(arguments);
+    a->result = take(thread, a->address, a->bytes, a->caller) ? 1 : 0;
+    return true;
+  }
+  case UMW_OP_umw_unfold: {
+    auto* a = static_cast<umw_args_umw_unfold*>(arguments);
+    release(thread, a->address, a->unmapped != 0);
+    a->result = 0;
+    return true;
+  }
+  case UMW_OP_umw_fold_copy: {
+    auto* a = static_cast<umw_args_umw_fold_copy*>(arguments);
+    copy(thread.rank, a->to, a->from, a->bytes);
+    a->result = 0;
+    return true;
+  }
+  default:
+    return false;
+  }
 }
 
 FoldedMemory* Folding::memory_of(const Rank& rank)
@@ -143,6 +173,11 @@ Folding::Object& Folding::object_of(const std::string& path, bool is_program)
           parts.insert(name);
       for (const entries::FunctionSymbol& symbol : entries::find_functions(path, parts))
         places.push_back({symbol.address + 1, symbol.address + std::max<std::uint64_t>(symbol.bytes, 1) + 1});
+      if (places.empty() && nearest_[i].empty()) {
+        std::vector<std::string> sorted(names.begin(), names.end());
+        std::sort(sorted.begin(), sorted.end());
+        nearest_[i] = plausible(rule.function, sorted);
+      }
     }
     found_[i] = found_[i] || !places.empty();
   }
@@ -182,6 +217,8 @@ KeptRanges Folding::kept_of(Thread& thread, std::size_t rule, std::uint64_t byte
 std::uintptr_t Folding::allocate(Thread& thread, std::uint64_t bytes, std::uint64_t alignment, std::uintptr_t caller)
 {
   Rank& rank = thread.rank;
+  if (bytes >= largest || alignment >= largest)
+    return 0;
   const auto rule = rule_for(rank, bytes, caller);
   if (!rule)
     return 0;
@@ -198,9 +235,7 @@ std::uintptr_t Folding::allocate(Thread& thread, std::uint64_t bytes, std::uint6
     piece.room = spare->room;
     memory.spare.erase(spare);
   } else {
-    const std::uint64_t extra = alignment > page ? alignment - page : 0;
-    if (__builtin_add_overflow(up(bytes, page), extra, &piece.room) || up(bytes, page) < bytes)
-      return 0;
+    piece.room = up(bytes, page) + std::max(alignment, page) - page;
     const std::uintptr_t place = map_piece(piece.room);
     if (place == 0)
       return 0;
@@ -247,6 +282,12 @@ void Folding::tell(Thread& thread, const Piece& piece)
   rank_host_.request(thread, UMW_OP_umw_folded, &arguments);
 }
 
+void Folding::tell_gone(Thread& thread, const Piece& piece)
+{
+  umw_args_umw_folded arguments{0, piece.begin, piece.begin, nullptr, 0};
+  rank_host_.request(thread, UMW_OP_umw_folded, &arguments);
+}
+
 void Folding::release(Thread& thread, std::uintptr_t begin, bool unmapped)
 {
   FoldedMemory* const memory = memory_of(thread.rank);
@@ -257,8 +298,7 @@ void Folding::release(Thread& thread, std::uintptr_t begin, bool unmapped)
     return;
   Piece piece = std::move(*found);
   memory->pieces.erase(found);
-  umw_args_umw_folded arguments{0, piece.begin, piece.begin, nullptr, 0};
-  rank_host_.request(thread, UMW_OP_umw_folded, &arguments);
+  tell_gone(thread, piece);
   if (unmapped)
     return;
   if (memory->spare.size() == most_spare) {
@@ -283,12 +323,18 @@ void Folding::copy(const Rank& rank, std::uintptr_t to, std::uintptr_t from, std
   });
 }
 
-void Folding::program_changed(Rank& rank)
+// Who else knows the old program's memory cannot be told: its addresses stay behind, empty.
+void Folding::program_changed(Thread& main)
 {
-  if (rank.folded == nullptr)
+  FoldedMemory* const memory = memory_of(main.rank);
+  if (memory == nullptr)
     return;
-  rank.folded->pieces.clear(); // the old program's memory stays behind
-  rank.folded->spare.clear();
+  for (const Piece& piece : memory->pieces) {
+    tell_gone(main, piece);
+    map_anew(piece.begin, piece.room, false);
+  }
+  memory->pieces.clear();
+  memory->spare.clear();
 }
 
 // --- forgetting ------------------------------------------------------------------------------------------------------
@@ -372,11 +418,17 @@ void Folding::ticked(Rank& rank)
 void Folding::tell_totals(Thread& thread)
 {
   std::vector<fold::Totals> totals = make_memory(thread.rank).totals;
-  object_of(thread.rank.program_path, true);
+  // Some may have asked for no memory.
+  const r_debug& objects = *thread.rank.linker.debug();
+  const link_map* const first = objects.r_state == r_debug::RT_CONSISTENT ? objects.r_map : nullptr;
+  for (const link_map* object = first; object != nullptr; object = object->l_next) {
+    const bool is_program = *object->l_name == '\0';
+    object_of(is_program ? thread.rank.program_path : object->l_name, is_program);
+  }
   for (std::size_t i = 0; i < totals.size(); ++i) {
     totals[i].exists = found_[i];
-    if (!found_[i] && rules_->list[i].object.empty())
-      totals[i].nearest = plausible(rules_->list[i].function, entries::function_names(thread.rank.program_path));
+    if (!found_[i])
+      totals[i].nearest = nearest_[i];
   }
   const std::string text = fold::totals_text(totals);
   umw_args_umw_fold_totals arguments{0, text.c_str()};

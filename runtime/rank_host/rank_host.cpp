@@ -225,29 +225,6 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     const auto* a = static_cast<const umw_args_umw_die*>(arguments);
     die(thread, a->number, static_cast<const siginfo_t*>(a->information), static_cast<const ucontext_t*>(a->context));
   }
-  case UMW_OP_umw_fold: {
-    auto* a = static_cast<umw_args_umw_fold*>(arguments);
-    a->result = folding_ ? folding_->allocate(thread, a->bytes, a->alignment, a->caller) : 0;
-    return true;
-  }
-  case UMW_OP_umw_fold_mapping: {
-    auto* a = static_cast<umw_args_umw_fold_mapping*>(arguments);
-    a->result = folding_ && folding_->take(thread, a->address, a->bytes, a->caller) ? 1 : 0;
-    return true;
-  }
-  case UMW_OP_umw_unfold: {
-    auto* a = static_cast<umw_args_umw_unfold*>(arguments);
-    if (folding_)
-      folding_->release(thread, a->address, a->unmapped != 0);
-    a->result = 0;
-    return true;
-  }
-  case UMW_OP_umw_fold_copy: {
-    auto* a = static_cast<umw_args_umw_fold_copy*>(arguments);
-    Folding::copy(rank, a->to, a->from, a->bytes);
-    a->result = 0;
-    return true;
-  }
   case UMW_OP_umw_exit:
     if (kernel_calls_)
       kernel_calls_->tell_totals(thread);
@@ -256,7 +233,7 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     close_descriptors(rank.gate);
     return false;
   default:
-    return false;
+    return folding_ && folding_->serve(thread, operation, arguments);
   }
 }
 
@@ -433,7 +410,8 @@ void RankHost::change_program(Thread& main)
     if (thread.get() != &main && thread->fiber != nullptr)
       abandon(*thread);
   std::exchange(rank.next, nullptr)->apply(rank);
-  Folding::program_changed(rank);
+  if (folding_)
+    folding_->program_changed(main);
   gate.deliver_signal = nullptr;
   gate.deliver_pending = nullptr;
   gate.find_object = nullptr;

@@ -105,8 +105,8 @@ struct Rank {
   std::vector<std::string> argv;
   std::vector<std::string> environment;
   std::string program_path;
-  std::string interpreter; // its dynamic linker
-  std::string preloaded; // libumwelt-preload.so, and others before it (loader/linker.h)
+  std::string interpreter;                // its dynamic linker
+  std::string preloaded;                  // libumwelt-preload.so, and others before it (loader/linker.h)
   loader::AddressRange linked_at;         // where the program has to lie, if anywhere
   std::shared_ptr<Directory> directory;   // working directory; ranks that have not left it share one
   mode_t file_mask = FileMask().before(); // umask(2)
@@ -124,9 +124,9 @@ struct Rank {
 
 // What the user wants of the ranks of a process.
 struct Work {
-  SimTime quantum = 0;                              // of time slices
-  std::shared_ptr<const kernels::Kernels> kernels;  // that are modelled; null: none
-  std::shared_ptr<const fold::Rules> folding;       // null: nothing is forgotten
+  SimTime quantum = 0;                             // of time slices
+  std::shared_ptr<const kernels::Kernels> kernels; // that are modelled; null: none
+  std::shared_ptr<const fold::Rules> folding;      // null: nothing is forgotten
 };
 
 class RankHost

@@ -75,6 +75,22 @@ add_test(NAME mpi.node_messages COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DI
   ${mpi_programs}/pingpong ${mpi_programs}/coll_overlap)
 set_tests_properties(mpi.node_messages PROPERTIES LABELS "mpi;node" TIMEOUT 200)
 
+# Memory that may be forgotten
+mpi_program(fold_messages fold_messages.c)
+mpi_test(fold_messages NP 2 3 OPTIONS --fold at_least=1MiB,keep=0..5000,keep=size-3000..size)
+mpi_program(fold_fortran fold_fortran.f90)
+mpi_test(fold_fortran NP 2 WAYS ob1 workers OPTIONS --fold at_least=1MiB,keep=0..800)
+# MPI_Alloc_mem counts for its caller: two ranks have it once
+foreach(program_and_rule IN ITEMS "messages;at_least=1MiB,function=main" "fortran;at_least=5130000,at_most=5300000")
+  list(GET program_and_rule 0 program)
+  list(GET program_and_rule 1 rule)
+  add_test(NAME mpi.fold_${program}_counted COMMAND umwelt run --cpu none -np 2 --fold ${rule},keep=0..size
+    ${mpi_programs}/fold_${program})
+  set_tests_properties(mpi.fold_${program}_counted PROPERTIES LABELS mpi TIMEOUT 60)
+endforeach()
+set_tests_properties(mpi.fold_messages_counted PROPERTIES PASS_REGULAR_EXPRESSION "keep=0..size +4 ") # and malloc
+set_tests_properties(mpi.fold_fortran_counted PROPERTIES PASS_REGULAR_EXPRESSION "keep=0..size +2 ")
+
 # The rest of MPI
 mpi_case(info_attributes 2)
 mpi_program(errors errors.c)

@@ -39,8 +39,9 @@ public:
         visit(Span{begin, part->begin});
       const std::uintptr_t from = std::max(begin, part->begin);
       begin = std::min(end, part->end);
-      part->kept.within(from - part->begin, begin - part->begin,
-                        [&](const Span& span) { visit(Span{part->begin + span.begin, part->begin + span.end}); });
+      part->kept.within(from - part->begin, begin - part->begin, [&](const Span& span) {
+        visit(Span{part->begin + span.begin, part->begin + span.end});
+      });
     }
     if (begin < end)
       visit(Span{begin, end});

@@ -143,9 +143,8 @@ template <class Move> bool each_that_matters(const MemoryRef& place, ptl_size_t 
   return place.region->pieces(place.offset, size, [&](std::byte* piece, ptl_size_t part) {
     const auto begin = reinterpret_cast<std::uintptr_t>(piece);
     bool done = true;
-    folded->matter(begin, begin + part, [&](const Span& span) {
-      done = done && move(at + (span.begin - begin), span.end - span.begin);
-    });
+    folded->matter(begin, begin + part,
+                   [&](const Span& span) { done = done && move(at + (span.begin - begin), span.end - span.begin); });
     at += part;
     return done;
   });

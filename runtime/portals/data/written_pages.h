@@ -37,7 +37,7 @@ public:
 
 private:
   PageMap pages_;
-  int maps_ = -1;  // /proc/self/maps
+  int maps_ = -1; // /proc/self/maps
   bool usable_ = false;
 };
 

@@ -257,6 +257,43 @@ TEST(Report, ThatIsDeterministicHidesTheSimulatingMachine)
   EXPECT_EQ(report_json(job(2), true), report_json(slow, true));
 }
 
+TEST(Report, HasRulesOfForgetfulMemory)
+{
+  JobRecord record = job(1);
+  record.folding = {{"at_least=1MiB", 2, 1 << 21, 5, true, ""}, {"function=solv", 0, 0, 0, false, "solve"}};
+  const auto json = nlohmann::json::parse(report_json(record));
+  EXPECT_EQ(json["folding"][0]["allocations"], 2);
+  EXPECT_EQ(json["folding"][0]["bytes"], 1 << 21);
+  EXPECT_EQ(json["folding"][0]["forgotten"], 5);
+  EXPECT_EQ(json["folding"][1]["exists"], false);
+  EXPECT_EQ(json["results_are_those_of_the_program"], false);
+  EXPECT_FALSE(nlohmann::json::parse(report_json(job(1))).contains("folding"));
+}
+
+TEST(Report, ThatIsDeterministicHidesHowOftenMemoryWasForgotten)
+{
+  JobRecord record = job(1);
+  record.folding = {{"at_least=1MiB", 2, 1 << 21, 5, true, ""}};
+  const std::string text = report_json(record, true);
+  record.folding[0].forgotten = 0;
+  EXPECT_EQ(report_json(record, true), text);
+}
+
+TEST(Summary, TellsRulesOfForgetfulMemoryThatFittedNothing)
+{
+  JobRecord record = job(1);
+  record.folding = {{"at_least=1MiB", 2, 1 << 21, 5, true, ""},
+                    {"function=solv", 0, 0, 0, false, "solve"},
+                    {"at_least=1GiB", 0, 0, 0, true, ""}};
+  const std::string text = summary(record);
+  EXPECT_THAT(text, HasSubstr("  --fold function=solv fitted no allocation: ranks have loaded nothing of that name "
+                              "(nearest: solve)\n"
+                              "  --fold at_least=1GiB fitted no allocation\n"));
+  EXPECT_THAT(text, HasSubstr("if they depend on that memory\n"));
+  record.ending = "killed";
+  EXPECT_THAT(summary(record), Not(HasSubstr("fitted no allocation")));
+}
+
 TEST(Report, WithoutSimulatedTimeHasNoSlowdown)
 {
   JobRecord record = job(1);
