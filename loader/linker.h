@@ -19,7 +19,8 @@ namespace umwelt::loader
 
 struct LinkerStart {
   std::string interpreter;      // PT_INTERP of the program
-  std::string shim;             // libumwelt-preload.so: without blanks and colons in its path
+  std::string preloaded;        // libumwelt-preload.so, and others before it: without blanks in their paths, and colons
+                                // only between them
   std::string program;          // path
   std::vector<char*> argv;      // of the program, with the null pointer at its end
   std::vector<char*> envp;      // likewise. The C library keeps the strings.

@@ -242,9 +242,10 @@ struct umw_gate {
   int32_t times_copies;                               /* these count: bursts are measured */
   int32_t paused;                                     /* the time of what is executed now is charged otherwise */
   int32_t same_addresses;                             /* the program has asked for the same addresses in all ranks */
-  uint64_t random_seed;                               /* 0: randomness comes from the kernel */
-  umw_deliver_signal deliver_signal;                  /* set by the shim */
-  umw_deliver_pending deliver_pending;                /* likewise */
+  uint64_t fold_least;  /* allocations of at least so many bytes may be for a rule of --fold; 0: there is none */
+  uint64_t random_seed; /* 0: randomness comes from the kernel */
+  umw_deliver_signal deliver_signal;                                /* set by the shim */
+  umw_deliver_pending deliver_pending;                              /* likewise */
   int (*find_object)(void* address, struct dl_find_object* object); /* _dl_find_object of the rank; likewise */
   struct umw_handover handover;
   struct umw_high_memory* high_memory; /* of the process that carries the rank */

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "runtime/base/parameters.h"
 #include "runtime/base/usage_error.h"
 
 namespace umwelt
@@ -70,6 +71,15 @@ sim::SimTime read_duration(std::string_view option, std::string_view text)
   }
   throw UsageError(option, "a duration: a number and one of ps, ns, us, ms, s", in_quotes(text),
                    "For example: 500ns or 2us");
+}
+
+std::uint64_t read_size(std::string_view option, std::string_view text)
+{
+  std::uint64_t bytes = 0;
+  if (!parse_size(text, bytes) || bytes == 0)
+    throw UsageError(option, "a size: a number and one of B, KiB, MiB, GiB, kB, MB, GB", in_quotes(text),
+                     "For example: 64MiB");
+  return bytes;
 }
 
 std::pair<std::string, std::string> read_assignment(std::string_view option, std::string_view text)

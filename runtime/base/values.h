@@ -24,6 +24,9 @@ double read_factor(std::string_view option, std::string_view text);
 // "2us", "1.5 ms", "0": a number with one of the units ps, ns, us, ms, s; not negative.
 sim::SimTime read_duration(std::string_view option, std::string_view text);
 
+// "64", "4KiB", "2MB": bytes, at least one.
+std::uint64_t read_size(std::string_view option, std::string_view text);
+
 // "key=value"; the key must not be empty.
 std::pair<std::string, std::string> read_assignment(std::string_view option, std::string_view text);
 

@@ -285,6 +285,13 @@ constexpr auto options = std::to_array<Option>({
   {Group::time, "kernels", "FILE", "functions of the program whose time is modelled, and which of them are not run; "
    "may come several times, what a later file says of a function counts (`runtime/kernels/README.md`)",
    [](S s, G g) { s.run.kernels_files.push_back(g.value()); }},
+  {Group::machine, "fold", "RULE|@FILE", "allocations whose contents may be lost, so that they need no memory here: "
+   "at_least=SIZE,function=NAME,call=OBJECT+0xOFFSET,in=OBJECT,keep=BEGIN..END, or a file of such lines; may come "
+   "several times, the first that fits counts (`runtime/fold/README.md`)",
+   [](S s, G g) { s.run.fold_rules.push_back(g.value()); }},
+  {Group::machine, "fold-budget", "SIZE", "memory of this machine that all such allocations together may take; "
+   "default 1MiB for each rank",
+   [](S s, G g) { s.run.fold_budget = read_size(g.option, g.value()); }},
   {Group::time, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much "
    "wall-clock for others to run; default 10 ms",
    [](S s, G g) { s.run.quantum = read_duration(g.option, g.value()); }},

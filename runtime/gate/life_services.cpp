@@ -50,6 +50,12 @@ int umw_kernel_totals(Rank& rank, const char* text)
   return 0;
 }
 
+int umw_fold_totals(Rank& rank, const char* text)
+{
+  fold::add_totals(rank.folding, text);
+  return 0;
+}
+
 int umw_exec_find(Rank&, const char*, const void*, const void*)
 {
   return -ENOSYS; // rank_host::RankHost::call() has answered

@@ -4,12 +4,14 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <vector>
 
 #include <unistd.h>
 
 #include "runtime/gate/deadline.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
+#include "runtime/portals/fabric/process.h"
 
 namespace umwelt::gate::services
 {
@@ -37,6 +39,37 @@ int umw_memory_peer(Rank& rank, int pid, std::uint64_t bytes, int writes)
   job::SharedMemory& memory = rank.job.shared_memory();
   memory.copy(rank, bytes, memory.parameters().system_copy, writes != 0);
   return rank.job.workers() != nullptr ? rank.job.workers()->pid(peer->worker) : getpid();
+}
+
+std::uint64_t umw_fold(Rank&, std::uint64_t, std::uint64_t, std::uint64_t)
+{
+  return 0; // rank_host::RankHost::call() has answered
+}
+
+int umw_fold_mapping(Rank&, std::uint64_t, std::uint64_t, std::uint64_t)
+{
+  return 0; // likewise
+}
+
+int umw_unfold(Rank&, std::uint64_t, int)
+{
+  return 0; // likewise
+}
+
+int umw_fold_copy(Rank&, std::uint64_t, std::uint64_t, std::uint64_t)
+{
+  return 0; // likewise
+}
+
+int umw_folded(Rank& rank, std::uint64_t begin, std::uint64_t end, const void* kept, std::uint64_t size)
+{
+  portals::FoldedParts& folded = rank.portals->folded();
+  const auto* const spans = static_cast<const Span*>(kept);
+  if (end > begin)
+    folded.add(begin, end, KeptRanges(std::vector<Span>(spans, spans + size / sizeof *spans)));
+  else
+    folded.remove(begin);
+  return 0;
 }
 
 int umw_object_wait(Rank& rank, std::uint64_t device, std::uint64_t inode, std::uint64_t offset, std::uint64_t seen,

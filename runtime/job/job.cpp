@@ -111,7 +111,7 @@ Job::~Job()
 Outcome Job::run()
 {
   if (!workers_)
-    own_process_.begin(plan_.options.quantum, plan_.kernels);
+    own_process_.begin(work());
   scheduler_.run();
   if (!workers_)
     own_process_.end();

@@ -44,6 +44,7 @@
 #include "runtime/plan/room.h"
 #include "runtime/portals/fabric/fabric.h"
 #include "runtime/procfs/node_files.h"
+#include "runtime/rank_host/descriptors.h"
 #include "runtime/rank_host/program_change.h"
 #include "runtime/rank_host/rank_host.h"
 #include "runtime/worker/workers.h"
@@ -179,6 +180,8 @@ public:
 
 private:
   [[nodiscard]] std::vector<observe::KernelRecord> kernel_records() const;
+  [[nodiscard]] std::vector<observe::FoldRecord> fold_records() const;
+  [[nodiscard]] rank_host::Work work() const { return {plan_.options.quantum, plan_.kernels, plan_.folding}; }
   // How a rank begins.
   struct Start {
     const plan::ProgramPlan* program = nullptr;

@@ -19,10 +19,7 @@ class OwnProcess final : public rank_host::RankHost
 {
 public:
   OwnProcess(Job& job, engine::Scheduler& scheduler, rank_host::Cpu& cpu) : RankHost(scheduler, cpu), job_(job) {}
-  void begin(sim::SimTime quantum, std::shared_ptr<const kernels::Kernels> kernels)
-  {
-    begin_slices(quantum, std::move(kernels));
-  }
+  void begin(const rank_host::Work& work) { begin_slices(work); }
   void end() { end_slices(); }
 
   [[nodiscard]] rank_host::Thread* running() const override;

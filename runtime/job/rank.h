@@ -12,6 +12,7 @@
 #include "runtime/base/exit_codes.h"
 #include "runtime/base/time.h"
 #include "runtime/engine/scheduler.h"
+#include "runtime/fold/totals.h"
 #include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
 #include "runtime/job/timers.h"
@@ -158,6 +159,7 @@ public:
   SimTime finished = 0;
   observe::RankStatistics statistics;
   std::vector<kernels::Totals> kernels; // in the order of the plan's
+  std::vector<fold::Totals> folding;    // likewise
 
 private:
   struct Waiting {

@@ -47,6 +47,7 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     record.ranks.push_back(std::move(entry));
   }
   record.kernels = kernel_records();
+  record.folding = fold_records();
   record.host.wall_seconds = wall_seconds;
   rusage own{};
   getrusage(RUSAGE_SELF, &own);
@@ -80,6 +81,25 @@ std::vector<observe::KernelRecord> Job::kernel_records() const
     }
     records.push_back({kernel.name, std::string(kernels::action_names.at(static_cast<std::size_t>(kernel.action))),
                        all.calls, all.skipped, all.sampled, all.time, most, all.exists || !told, all.nearest});
+  }
+  return records;
+}
+
+std::vector<observe::FoldRecord> Job::fold_records() const
+{
+  std::vector<observe::FoldRecord> records;
+  for (std::size_t i = 0; plan_.folding && i < plan_.folding->list.size(); ++i) {
+    fold::Totals all;
+    all.exists = false;
+    bool told = false;
+    for (const auto& rank : ranks_) {
+      if (i >= rank->folding.size())
+        continue;
+      told = true;
+      all += rank->folding[i];
+    }
+    records.push_back(
+        {plan_.folding->list[i].text, all.pieces, all.bytes, all.forgotten, all.exists || !told, all.nearest});
   }
   return records;
 }

@@ -201,6 +201,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.line_ps = memory.line;
   gate.copy_ps_per_byte = 1e12 / memory.copy_bandwidth;
   gate.times_copies = cpu_.measured() ? 1 : 0;
+  gate.fold_least = plan_.folding ? plan_.folding->least() : 0;
   gate.copy_levels[0] = {memory.core_cache / 2,
                          1e12 / memory.cached_bandwidth}; // where it comes from and where it goes
   gate.copy_levels[1] = {std::max(memory.core_cache, memory.shared_cache) / 2, 1e12 / memory.shared_bandwidth};
@@ -226,7 +227,7 @@ void Job::make_rank(Rank& rank, const Start& start)
       rank, bootstrap::PmiFacts{kvs_of(facts.space->name), facts.places.size(), gate.app}, spaces_);
   rank.hosted.directory = start.directory;
   rank.hosted.interpreter = program.program.interpreter;
-  rank.hosted.shim = plan_.shim;
+  rank.hosted.preloaded = plan_.preloaded;
   rank.hosted.linked_at = program.program.linked_at;
   rank.hosted.environment = program.environment;
   add_launcher_variables(rank.hosted.environment,

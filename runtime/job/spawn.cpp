@@ -339,7 +339,7 @@ void Job::start_late_workers(const JobFacts& facts, const std::vector<std::vecto
       }
       workers_->close_others(worker, kept);
       worker::WorkerProcess process(*workers_, worker, cpu_);
-      process.run(seats, plan_.options.quantum, plan_.kernels);
+      process.run(seats, work());
     });
     for (const Rank* rank : ranks)
       keep_ends_of_runtime(*rank);

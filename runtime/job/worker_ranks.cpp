@@ -48,7 +48,7 @@ void Job::start_workers()
         if (server_.program)
           server_.program(*ranks_[plan_.workers[index].front()]);
         worker::WorkerProcess process(*workers_, index, cpu_);
-        process.run(seats[index], plan_.options.quantum, plan_.kernels);
+        process.run(seats[index], work());
       },
       !same_addresses);
   check_access_to_workers();

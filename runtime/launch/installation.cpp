@@ -10,6 +10,7 @@ Installation find_installation()
   const std::filesystem::path libraries = programs.parent_path() / UMWELT_LIBDIR / "umwelt";
   return {programs,
           libraries / "libumwelt-preload.so",
+          libraries / "libumwelt-fold.so",
           libraries / "libumwelt-wrapper.so",
           libraries,
           libraries / "openmpi",
@@ -18,7 +19,7 @@ Installation find_installation()
 
 std::vector<std::filesystem::path> Installation::needed() const
 {
-  return {shim, wrapper, libraries / "libportals.so.4"};
+  return {shim, fold, wrapper, libraries / "libportals.so.4"};
 }
 
 } // namespace umwelt::launch

@@ -12,6 +12,7 @@ namespace umwelt::launch
 struct Installation {
   std::filesystem::path programs;   // directory of umwelt itself and of ptlbench
   std::filesystem::path shim;       // libumwelt-preload.so
+  std::filesystem::path fold;       // libumwelt-fold.so
   std::filesystem::path wrapper;    // libumwelt-wrapper.so
   std::filesystem::path libraries;  // directory of libportals.so.4
   std::filesystem::path components; // directory of mca_*_portals4.so

@@ -275,6 +275,42 @@ std::string kernel_table(const JobRecord& job)
   return text;
 }
 
+// Memory that may have been forgotten.
+std::string fold_table(const JobRecord& job)
+{
+  if (job.folding.empty())
+    return {};
+  std::string nothing;
+  std::vector<Row> rows{{"memory that may be forgotten", "allocations", "bytes", "forgotten"}};
+  for (const FoldRecord& rule : job.folding) {
+    if (rule.pieces > 0) {
+      rows.push_back({rule.rule, show_count(rule.pieces), show_bytes(rule.bytes), show_count(rule.forgotten)});
+      continue;
+    }
+    nothing += fmt::format("  --fold {} fitted no allocation", rule.rule);
+    if (!rule.exists)
+      nothing += ": ranks have loaded nothing of that name";
+    if (!rule.nearest.empty())
+      nothing += fmt::format(" (nearest: {})", rule.nearest);
+    nothing += '\n';
+  }
+  std::string text = "\n" + (rows.size() > 1 ? aligned(rows, 1) : std::string());
+  if (job.ending == completed)
+    text += nothing;
+  if (rows.size() > 1)
+    text += "  results of this run are not those of the program if they depend on that memory\n";
+  return text;
+}
+
+nlohmann::ordered_json json_of(const FoldRecord& rule, bool deterministic)
+{
+  nlohmann::ordered_json json = {
+      {"rule", rule.rule}, {"allocations", rule.pieces}, {"bytes", rule.bytes}, {"exists", rule.exists}};
+  if (!deterministic) // one that computes without a call is looked at when the simulating machine likes
+    json["forgotten"] = rule.forgotten;
+  return json;
+}
+
 nlohmann::ordered_json json_of(const KernelRecord& kernel)
 {
   return {{"name", kernel.name},     {"action", kernel.action},       {"calls", kernel.calls},
@@ -336,7 +372,7 @@ std::string summary(const JobRecord& job)
   text += rank_table(job);
   const std::string sizes = size_table(sizes_of(job));
   text += sizes.empty() ? sizes : "\n" + sizes;
-  return text + kernel_table(job);
+  return text + kernel_table(job) + fold_table(job);
 }
 
 std::string report_json(const JobRecord& job, bool deterministic)
@@ -370,9 +406,17 @@ std::string report_json(const JobRecord& job, bool deterministic)
     json["kernels"] = nlohmann::ordered_json::array();
     for (const KernelRecord& kernel : job.kernels)
       json["kernels"].push_back(json_of(kernel));
-    json["results_are_those_of_the_program"] = std::none_of(
-        job.kernels.begin(), job.kernels.end(), [](const KernelRecord& kernel) { return kernel.skipped > 0; });
   }
+  if (!job.folding.empty()) {
+    json["folding"] = nlohmann::ordered_json::array();
+    for (const FoldRecord& rule : job.folding)
+      json["folding"].push_back(json_of(rule, deterministic));
+  }
+  if (!job.kernels.empty() || !job.folding.empty())
+    json["results_are_those_of_the_program"] =
+        std::none_of(job.kernels.begin(), job.kernels.end(),
+                     [](const KernelRecord& kernel) { return kernel.skipped > 0; }) &&
+        std::none_of(job.folding.begin(), job.folding.end(), [](const FoldRecord& rule) { return rule.pieces > 0; });
   if (!deterministic) {
     const double simulated = sim::to_seconds(job.simulated);
     json["host"] = {{"wall_seconds", job.host.wall_seconds},

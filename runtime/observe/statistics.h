@@ -92,6 +92,16 @@ struct KernelRecord {
   std::string nearest;       // then: the name that is most like it, or empty
 };
 
+// A rule of forgetful memory (--fold), in all ranks.
+struct FoldRecord {
+  std::string rule;            // as given
+  std::uint64_t pieces = 0;    // allocations that fitted it,
+  std::uint64_t bytes = 0;     // of all of them,
+  std::uint64_t forgotten = 0; // and how often the contents of one were
+  bool exists = true;          // false: nothing that ranks have loaded has the function that it names
+  std::string nearest;         // then: the function that is most like it, or empty
+};
+
 // What depends on the machine that simulates and differs from run to run.
 struct HostFigures {
   double wall_seconds = 0;
@@ -128,6 +138,7 @@ struct JobRecord {
   std::uint64_t timeline_events = 0; // that the simulation fired
   std::vector<RankRecord> ranks;
   std::vector<KernelRecord> kernels;
+  std::vector<FoldRecord> folding;
   HostFigures host;
 };
 

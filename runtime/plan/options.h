@@ -84,6 +84,8 @@ struct RunOptions {
   // 96 to 105 ns away.
   sim::SimTime cpu_first_touch = 100 * sim::nanosecond;
   std::vector<std::string> kernels_files;       // --kernels, in the order given
+  std::vector<std::string> fold_rules;          // --fold, likewise
+  std::uint64_t fold_budget = 0;                // bytes, of all ranks; 0: so much for each
   sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls
   std::uint64_t seed = 0;
   unsigned repeat = 1;     // runs of the same, one after the other

@@ -13,6 +13,7 @@
 #include "loader/private_directory.h"
 #include "loader/program.h"
 #include "platforms/platform.h"
+#include "runtime/fold/rules.h"
 #include "runtime/kernels/kernels_file.h"
 #include "runtime/observe/trace.h"
 #include "runtime/plan/options.h"
@@ -46,6 +47,7 @@ struct Plan {
   RunOptions options;
   std::vector<ProgramPlan> programs;
   std::shared_ptr<const kernels::Kernels> kernels; // null: none
+  std::shared_ptr<const fold::Rules> folding;      // null: no memory is forgotten
   std::unique_ptr<platform::Platform> platform;
   Placement placement;
   std::vector<unsigned> program_of_rank;      // index into `programs`
@@ -56,6 +58,7 @@ struct Plan {
   std::uint64_t own_descriptors = 0;          // what Umwelt needs of its own in the process that has most ranks
   std::unique_ptr<observe::Trace> trace;      // null: not asked for
   std::string shim;                           // path of libumwelt-preload.so
+  std::string preloaded;                      // into ranks: that and others, between colons
   // Throws UsageError, loader::Refusal.
   std::function<ProgramPlan(const SpawnedProgram&)> plan_spawned;
   // What is short on this machine for so many more ranks of these programs, as a message; empty: nothing. `maps`: that

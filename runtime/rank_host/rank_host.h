@@ -18,6 +18,7 @@
 #include "preload/abi/gate.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/fold/rules.h"
 #include "runtime/kernels/kernels_file.h"
 #include "runtime/rank_host/cpu.h"
 #include "runtime/rank_host/directory.h"
@@ -28,8 +29,10 @@
 namespace umwelt::rank_host
 {
 
+class Folding;
 class KernelCalls;
 class Slices;
+struct FoldedMemory;
 struct KernelUnderWay;
 struct ProgramChange;
 struct Rank;
@@ -102,8 +105,8 @@ struct Rank {
   std::vector<std::string> argv;
   std::vector<std::string> environment;
   std::string program_path;
-  std::string interpreter; // its dynamic linker
-  std::string shim;
+  std::string interpreter;                // its dynamic linker
+  std::string preloaded;                  // libumwelt-preload.so, and others before it (loader/linker.h)
   loader::AddressRange linked_at;         // where the program has to lie, if anywhere
   std::shared_ptr<Directory> directory;   // working directory; ranks that have not left it share one
   mode_t file_mask = FileMask().before(); // umask(2)
@@ -113,10 +116,15 @@ struct Rank {
   std::vector<loader::AddressRange> uninterruptible; // code of the shim, which counts on that
   std::vector<loader::AddressRange> code;            // of the program itself
   std::vector<std::unique_ptr<Thread>> threads;      // the first is the main one
+  std::unique_ptr<FoldedMemory> folded;              // --fold; null: it has none yet
 };
 
-// Whose the descriptors of this process are (umw_gate::descriptor_owners).
-[[nodiscard]] std::uint32_t* descriptor_owners();
+// What the user wants of the ranks of a process.
+struct Work {
+  SimTime quantum = 0;                             // of time slices
+  std::shared_ptr<const kernels::Kernels> kernels; // that are modelled; null: none
+  std::shared_ptr<const fold::Rules> folding;      // null: nothing is forgotten
+};
 
 class RankHost
 {
@@ -184,14 +192,14 @@ public:
   [[nodiscard]] Slices* slices() { return slices_.get(); } // null: not yet, or no longer
   [[nodiscard]] engine::Scheduler& fibers() { return fibers_; }
   [[nodiscard]] KernelCalls* kernel_calls() { return kernel_calls_.get(); } // null: no kernel is modelled
+  [[nodiscard]] Folding* folding() { return folding_.get(); }               // null: no memory is forgotten
   // What is being counted of the burst is of no use.
   void give_up_count(Thread& thread);
   // What the user asked for cannot be done, as turns out now.
   [[noreturn]] void end_misused(Thread& thread, const std::string& text);
 
 protected:
-  // `kernels`: that are modelled, or null.
-  void begin_slices(SimTime quantum, std::shared_ptr<const kernels::Kernels> kernels);
+  void begin_slices(const Work& work);
   void end_slices();
 
 private:
@@ -209,6 +217,7 @@ private:
   Cpu& cpu_;
   std::unique_ptr<Slices> slices_;
   std::unique_ptr<KernelCalls> kernel_calls_;
+  std::unique_ptr<Folding> folding_;
   std::unique_ptr<PathTimes> path_times_; // null: bursts are charged as measured
   std::unique_ptr<StepCount> step_count_; // likewise
   std::optional<Count> counted_;          // of the burst that ends

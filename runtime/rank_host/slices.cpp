@@ -14,6 +14,7 @@
 #include "runtime/engine/burst_meter.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/rank_host/folding.h"
 #include "runtime/rank_host/machine_context.h"
 #include "runtime/rank_host/preemption.h"
 #include "runtime/rank_host/rank_host.h"
@@ -92,6 +93,8 @@ void Slices::on_tick(ucontext_t& context)
     return;
   const engine::Crossing crossing;
   Thread& thread = *rank_host_.running();
+  if (Folding* const folding = rank_host_.folding())
+    folding->ticked(thread.rank);
   if (std::exchange(stepping_, false)) { // else the steps were another thread's, which waits in a system call now
     if (&thread == watched_) {
       stepping_ = true;

@@ -52,13 +52,12 @@ WorkerProcess::WorkerProcess(Workers& workers, unsigned index, rank_host::Cpu& c
   worker = this;
 }
 
-void WorkerProcess::run(const std::vector<Seat>& seats, rank_host::SimTime quantum,
-                        std::shared_ptr<const kernels::Kernels> kernels)
+void WorkerProcess::run(const std::vector<Seat>& seats, const rank_host::Work& work)
 {
   const rank_host::Signals signals(*this);
   engine::install_handler(Workers::report_signal(), on_report_signal, SA_ONSTACK | SA_RESTART);
   scheduler.on_stall = [this] { return hear(); };
-  begin_slices(quantum, std::move(kernels));
+  begin_slices(work);
   for (const Seat& seat : seats) {
     seat.rank->gate.cross = rank_host::umwelt_cross;
     rank_host::Thread& main = add_thread(*seat.rank);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runtime/base/timeline.h"
-#include "runtime/kernels/kernels_file.h"
 #include "runtime/rank_host/rank_host.h"
 #include "runtime/worker/workers.h"
 
@@ -31,9 +30,8 @@ public:
     rank_host::Rank* rank;
     unsigned slot; // of its main thread
   };
-  // Runs them until the process is ended. `quantum`: time slices; `kernels`: that are modelled, or null.
-  [[noreturn]] void run(const std::vector<Seat>& seats, rank_host::SimTime quantum,
-                        std::shared_ptr<const kernels::Kernels> kernels);
+  // Runs them until the process is ended.
+  [[noreturn]] void run(const std::vector<Seat>& seats, const rank_host::Work& work);
 
   [[nodiscard]] rank_host::Thread* running() const override;
   void request(rank_host::Thread& thread, std::uint32_t operation, void* arguments) override;

@@ -129,23 +129,67 @@ void* Region::address(ptl_size_t offset) const
   return static_cast<std::byte*>(list_.back().iov_base) + list_.back().iov_len;
 }
 
+namespace
+{
+
+// Calls `move` for those stretches of [0, size) whose bytes matter there, with their offset and length, ascending;
+// false as soon as it returns that.
+template <class Move> bool each_that_matters(const MemoryRef& place, ptl_size_t size, Move&& move)
+{
+  const FoldedParts* const folded = place.memory->folded();
+  if (folded == nullptr)
+    return move(ptl_size_t{0}, size);
+  ptl_size_t at = 0;
+  return place.region->pieces(place.offset, size, [&](std::byte* piece, ptl_size_t part) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(piece);
+    bool done = true;
+    folded->matter(begin, begin + part,
+                   [&](const Span& span) { done = done && move(at + (span.begin - begin), span.end - span.begin); });
+    at += part;
+    return done;
+  });
+}
+
+bool read_all(const MemoryRef& from, std::byte* to, ptl_size_t size)
+{
+  return from.region->pieces(from.offset, size, [&](std::byte* piece, ptl_size_t part) {
+    const bool done = from.memory->read(to, piece, part, from.region->checked());
+    to += part;
+    return done;
+  });
+}
+
+bool write_all(const MemoryRef& to, const std::byte* from, ptl_size_t size)
+{
+  return to.region->pieces(to.offset, size, [&](std::byte* piece, ptl_size_t part) {
+    const bool done = to.memory->write(piece, from, part, to.region->checked());
+    from += part;
+    return done;
+  });
+}
+
+MemoryRef behind(const MemoryRef& place, ptl_size_t offset)
+{
+  return {place.memory, place.region, place.offset + offset};
+}
+
+} // namespace
+
 bool copy_out(const MemoryRef& from, void* to, ptl_size_t size)
 {
-  auto* next = static_cast<std::byte*>(to);
-  return from.region->pieces(from.offset, size, [&](std::byte* piece, ptl_size_t part) {
-    const bool done = from.memory->read(next, piece, part, from.region->checked());
-    next += part;
-    return done;
+  auto* const target = static_cast<std::byte*>(to);
+  if (from.memory->folded() != nullptr)
+    std::memset(to, 0, size);
+  return each_that_matters(from, size, [&](ptl_size_t offset, ptl_size_t part) {
+    return read_all(behind(from, offset), target + offset, part);
   });
 }
 
 bool copy_in(const MemoryRef& to, const void* from, ptl_size_t size)
 {
-  const auto* next = static_cast<const std::byte*>(from);
-  return to.region->pieces(to.offset, size, [&](std::byte* piece, ptl_size_t part) {
-    const bool done = to.memory->write(piece, next, part, to.region->checked());
-    next += part;
-    return done;
+  const auto* const source = static_cast<const std::byte*>(from);
+  return each_that_matters(to, size, [&](ptl_size_t offset, ptl_size_t part) {
+    return write_all(behind(to, offset), source + offset, part);
   });
 }
 
@@ -168,7 +212,7 @@ bool copy_part(const MemoryRef& from, const MemoryRef& to, ptl_size_t size)
   if (addressable(from, size)) {
     ptl_size_t offset = to.offset;
     return from.region->pieces(from.offset, size, [&](std::byte* piece, ptl_size_t part) {
-      const bool done = copy_in({to.memory, to.region, offset}, piece, part);
+      const bool done = write_all({to.memory, to.region, offset}, piece, part);
       offset += part;
       return done;
     });
@@ -176,7 +220,7 @@ bool copy_part(const MemoryRef& from, const MemoryRef& to, ptl_size_t size)
   if (addressable(to, size)) {
     ptl_size_t offset = from.offset;
     return to.region->pieces(to.offset, size, [&](std::byte* piece, ptl_size_t part) {
-      const bool done = copy_out({from.memory, from.region, offset}, piece, part);
+      const bool done = read_all({from.memory, from.region, offset}, piece, part);
       offset += part;
       return done;
     });
@@ -188,24 +232,31 @@ bool copy_part(const MemoryRef& from, const MemoryRef& to, ptl_size_t size)
   std::byte* const buffer = large ? large.get() : small.data();
   for (ptl_size_t done = 0; done < size;) {
     const ptl_size_t part = std::min<ptl_size_t>(size - done, large ? large_bytes : small_bytes);
-    if (!copy_out({from.memory, from.region, from.offset + done}, buffer, part) ||
-        !copy_in({to.memory, to.region, to.offset + done}, buffer, part))
+    if (!read_all(behind(from, done), buffer, part) || !write_all(behind(to, done), buffer, part))
       return false;
     done += part;
   }
   return true;
 }
 
-} // namespace
-
-bool copy(const MemoryRef& from, const MemoryRef& to, ptl_size_t size)
+bool copy_all(const MemoryRef& from, const MemoryRef& to, ptl_size_t size)
 {
   // What faults must do so in this thread, and what overlaps has an order.
   if (size < TwoThreads::worthwhile || from.memory->local() || to.memory->local() || from.memory == to.memory)
     return copy_part(from, to, size);
   return TwoThreads::instance().run(size, [&](ptl_size_t offset, ptl_size_t part) {
-    return copy_part({from.memory, from.region, from.offset + offset}, {to.memory, to.region, to.offset + offset},
-                     part);
+    return copy_part(behind(from, offset), behind(to, offset), part);
+  });
+}
+
+} // namespace
+
+bool copy(const MemoryRef& from, const MemoryRef& to, ptl_size_t size)
+{
+  return each_that_matters(from, size, [&](ptl_size_t begin, ptl_size_t length) {
+    return each_that_matters(behind(to, begin), length, [&](ptl_size_t offset, ptl_size_t part) {
+      return copy_all(behind(from, begin + offset), behind(to, begin + offset), part);
+    });
   });
 }
 

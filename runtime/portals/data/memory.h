@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "preload/abi/gate.h"
+#include "runtime/portals/data/folded_parts.h"
 
 namespace umwelt::portals
 {
@@ -24,6 +25,13 @@ public:
   explicit Memory(pid_t pid = 0, const umw_shared_range* shared = nullptr) : pid_(pid), shared_(shared) {}
 
   [[nodiscard]] bool local() const { return pid_ == 0; }
+  // What of it need not be copied; outlives it.
+  void set_folded(const FoldedParts* folded) { folded_ = folded; }
+  // Null: all of it has to be.
+  [[nodiscard]] const FoldedParts* folded() const
+  {
+    return folded_ != nullptr && !folded_->empty() ? folded_ : nullptr;
+  }
   // All of it is memory of another process that lies here, too.
   [[nodiscard]] bool shares(const void* start, std::size_t size) const;
 
@@ -35,6 +43,7 @@ public:
 private:
   pid_t pid_;
   const umw_shared_range* shared_;
+  const FoldedParts* folded_ = nullptr;
 };
 
 // A contiguous range, or a scatter/gather list that behaves as one (Portals 4.3, 3.10). The list is copied when the
@@ -81,7 +90,8 @@ struct MemoryRef {
   ptl_size_t offset = 0;
 };
 
-// All three return false if memory was not accessible; part of the bytes may have moved then.
+// All three return false if memory was not accessible; part of the bytes may have moved then. Bytes that need not be
+// copied on either side are left as they are, and zeros where they are copied out.
 [[nodiscard]] bool copy_out(const MemoryRef& from, void* to, ptl_size_t size);
 [[nodiscard]] bool copy_in(const MemoryRef& to, const void* from, ptl_size_t size);
 [[nodiscard]] bool copy(const MemoryRef& from, const MemoryRef& to, ptl_size_t size);

@@ -4,8 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
+
+#include "runtime/base/page_map.h"
 
 namespace umwelt::portals
 {
@@ -13,7 +14,7 @@ namespace umwelt::portals
 class WrittenPages
 {
 public:
-  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t page = PageMap::page;
 
   // Addresses; of whole pages, except at the ends of what was asked about.
   struct Piece {
@@ -35,10 +36,8 @@ public:
   [[nodiscard]] bool find(std::uintptr_t begin, std::uintptr_t end, std::vector<Piece>& pieces) const;
 
 private:
-  [[nodiscard]] bool scan(std::uintptr_t begin, std::uintptr_t end, std::vector<Piece>& pieces) const;
-
-  int pages_ = -1; // /proc/self/pagemap
-  int maps_ = -1;  // /proc/self/maps
+  PageMap pages_;
+  int maps_ = -1; // /proc/self/maps
   bool usable_ = false;
 };
 

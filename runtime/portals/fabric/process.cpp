@@ -10,6 +10,7 @@ namespace umwelt::portals
 Process::Process(Fabric& fabric, net::NodeIndex node, std::uint32_t rank, ptl_uid_t uid, Memory memory)
     : fabric_(fabric), node_(node), rank_(rank), uid_(uid), memory_(memory)
 {
+  memory_.set_folded(&folded_);
   fabric_.attach(*this);
 }
 

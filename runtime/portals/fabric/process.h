@@ -37,6 +37,8 @@ public:
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] ptl_uid_t uid() const { return uid_; }
   [[nodiscard]] const Memory& memory() const { return memory_; }
+  // What of its memory need not be copied.
+  [[nodiscard]] FoldedParts& folded() { return folded_; }
 
   // The physical address. Node identifiers are node index + 1. The process identifier is given by the first PtlNIInit:
   // the one asked for, or the smallest free one of the node from 1; PTL_PID_ANY before.
@@ -82,6 +84,7 @@ private:
   net::NodeIndex node_;
   std::uint32_t rank_;
   ptl_uid_t uid_;
+  FoldedParts folded_;
   Memory memory_;
   ptl_pid_t pid_ = PTL_PID_ANY;
   unsigned init_count_ = 0;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Memory that the program maps itself. A piece of it that is unmapped, protected or moved, even in part, becomes memory
+ * like any other. */
+#include "preload/fold/pieces.h"
+
+#include <stdarg.h>
+#include <sys/mman.h>
+
+static void* map(void* hint, size_t size, int protection, int flags, int fd, off_t offset, const void* caller)
+{
+  if (flags & MAP_FIXED)
+    umw_fold_release(hint, size);
+  void* got = UMW_REAL(mmap)(hint, size, protection, flags, fd, offset);
+  if (got == MAP_FAILED || protection != (PROT_READ | PROT_WRITE) ||
+      (flags & ~MAP_NORESERVE) != (MAP_PRIVATE | MAP_ANONYMOUS))
+    return got;
+  umw_fold_mapped(got, size, caller);
+  if (umw_fold_touches_mapped(got, size)) /* not out of memory that a worker process shares with the runtime */
+    got = UMW_REAL(mmap)(got, size, protection, flags | MAP_FIXED | MAP_NORESERVE, fd, offset);
+  return got;
+}
+
+UMW_PUBLIC void* mmap(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
+{
+  return map(hint, size, protection, flags, fd, offset, __builtin_return_address(0));
+}
+
+UMW_PUBLIC void* mmap64(void* hint, size_t size, int protection, int flags, int fd, off_t offset)
+{
+  return map(hint, size, protection, flags, fd, offset, __builtin_return_address(0));
+}
+
+UMW_PUBLIC int munmap(void* address, size_t size)
+{
+  umw_fold_release(address, size);
+  return UMW_REAL(munmap)(address, size);
+}
+
+UMW_PUBLIC int mprotect(void* address, size_t size, int protection)
+{
+  umw_fold_release(address, size);
+  return UMW_REAL(mprotect)(address, size, protection);
+}
+
+UMW_PUBLIC int madvise(void* address, size_t size, int advice)
+{
+  switch (advice) {
+  case MADV_NORMAL:
+  case MADV_RANDOM:
+  case MADV_SEQUENTIAL:
+  case MADV_WILLNEED:
+  case MADV_HUGEPAGE:
+  case MADV_NOHUGEPAGE:
+    if (umw_fold_touches_mapped(address, size))
+      return 0; /* which pages it has is decided by the runtime */
+    break;
+  case MADV_DONTNEED:
+  case MADV_FREE:
+    break;
+  default:
+    umw_fold_release(address, size);
+  }
+  return UMW_REAL(madvise)(address, size, advice);
+}
+
+UMW_PUBLIC void* mremap(void* address, size_t size, size_t new_size, int flags, ...)
+{
+  va_list rest;
+  va_start(rest, flags);
+  void* place = flags & MREMAP_FIXED ? va_arg(rest, void*) : NULL;
+  va_end(rest);
+  umw_fold_release(address, size);
+  if (place)
+    umw_fold_release(place, new_size);
+  return UMW_REAL(mremap)(address, size, new_size, flags, place);
+}
