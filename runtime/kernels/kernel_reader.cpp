@@ -165,8 +165,8 @@ void read_settings(Section& section, Kernel& kernel, const std::string& unknown,
     return;
   Section settings = section.inner(*item, "sets");
   for (const auto& [parameter, value] : settings.others()) {
-    const bool can = std::all_of(kernel.entries.begin(), kernel.entries.end(), [&](const Entry& entry) {
-      const auto position = entry.spelling ? entry.spelling->signature.position(parameter) : std::nullopt;
+    const bool can = std::all_of(kernel.entries.begin(), kernel.entries.end(), [&name = parameter](const Entry& entry) {
+      const auto position = entry.spelling ? entry.spelling->signature.position(name) : std::nullopt;
       return position && entry.spelling->signature.parameters()[*position].by_reference;
     });
     if (!can)
