@@ -17,6 +17,11 @@ Installation find_installation()
           libraries / "umwelt-calibrate"};
 }
 
+std::string Installation::preloaded(bool folding) const
+{
+  return (folding ? fold.string() + ":" : "") + shim.string();
+}
+
 std::vector<std::filesystem::path> Installation::needed() const
 {
   return {shim, fold, wrapper, libraries / "libportals.so.4"};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace umwelt::launch
@@ -20,6 +21,8 @@ struct Installation {
 
   // The files that every run needs.
   [[nodiscard]] std::vector<std::filesystem::path> needed() const;
+  // Libraries for ranks (loader/linker.h).
+  [[nodiscard]] std::string preloaded(bool folding) const;
 };
 
 Installation find_installation();

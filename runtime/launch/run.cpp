@@ -185,7 +185,7 @@ void plan_programs(plan::Plan& plan, std::span<const Execution> executions, cons
 void describe(const plan::RunOptions& options, const plan::Plan& plan)
 {
   note(options, fmt::format("platform {}: {} nodes of {} cores; model {}; shim {}", plan.platform->name(),
-                            plan.platform->node_count(), plan.platform->node(0).cores, options.model, plan.shim));
+                            plan.platform->node_count(), plan.platform->node(0).cores, options.model, plan.preloaded));
   for (const plan::ProgramPlan& program : plan.programs) {
     note(options, fmt::format("program {} in {}, {} libraries", program.program.path, program.directory,
                               program.program.libraries.size()));
@@ -455,7 +455,6 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
 
   plan::Plan plan;
   std::vector<std::string> notes = options.notes;
-  plan.shim = installation.shim;
   plan.options = options;
   if (std::string& output = plan.options.output.directory; !output.empty())
     output = fs::absolute(output).string(); // ranks change the working directory, and some begin later
@@ -471,10 +470,9 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
     return plan_spawned(options, plan.placement, spawned, installation);
   };
   plan.find_shortage = shortage_for;
-  if (!options.kernels_files.empty())
-    plan.kernels = plan::read_kernels(options);
+  plan.kernels = plan::read_kernels(options);
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
-  plan.preloaded = plan.folding ? fmt::format("{}:{}", installation.fold.string(), plan.shim) : plan.shim;
+  plan.preloaded = installation.preloaded(plan.folding != nullptr);
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)

@@ -10,6 +10,8 @@ namespace umwelt::plan
 
 std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options)
 {
+  if (options.kernels_files.empty())
+    return nullptr;
   using Kind = engine::CpuPolicy::Kind;
   const auto seed = options.seed != 0 ? std::optional(options.seed) : std::nullopt;
   auto kernels = std::make_shared<const kernels::Kernels>(kernels::read_kernels(options.kernels_files, seed));

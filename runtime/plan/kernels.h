@@ -10,7 +10,7 @@
 namespace umwelt::plan
 {
 
-// Throws UsageError for what cannot be.
+// Null if there are none. Throws UsageError for what cannot be.
 std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options);
 
 } // namespace umwelt::plan

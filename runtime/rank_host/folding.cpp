@@ -42,20 +42,32 @@ std::uint64_t up(std::uint64_t value, std::uint64_t unit)
   return (value + unit - 1) / unit * unit;
 }
 
+void* map(void* place, std::uint64_t bytes, int flags)
+{
+  return mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+void set_huge(void* place, std::uint64_t bytes, bool huge)
+{
+  madvise(place, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); // fails where the kernel has none
+}
+
 std::uintptr_t map_piece(std::uint64_t room)
 {
-  void* const place = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return place == MAP_FAILED ? 0 : reinterpret_cast<std::uintptr_t>(place);
+  void* const place = map(nullptr, room, 0);
+  if (place == MAP_FAILED)
+    return 0;
+  set_huge(place, room, false);
+  return reinterpret_cast<std::uintptr_t>(place);
 }
 
 // Nothing of it is there afterwards, tables of pages included.
 void map_anew(std::uintptr_t begin, std::uint64_t bytes, bool huge)
 {
   void* const place = reinterpret_cast<void*>(begin);
-  if (mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
-      MAP_FAILED)
-    madvise(place, bytes, MADV_DONTNEED);                        // out of mappings
-  madvise(place, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); // fails where the kernel has none
+  if (map(place, bytes, MAP_FIXED) == MAP_FAILED)
+    madvise(place, bytes, MADV_DONTNEED); // out of mappings
+  set_huge(place, bytes, huge);
 }
 
 template <class Pieces> auto find_piece(Pieces& pieces, std::uintptr_t begin)
@@ -87,13 +99,42 @@ void kept_within(const FoldedMemory& memory, std::uintptr_t begin, std::uintptr_
 } // namespace
 
 Folding::Folding(RankHost& rank_host, std::shared_ptr<const fold::Rules> rules)
-    : rank_host_(rank_host), rules_(std::move(rules)), least_(rules_->least()), found_(rules_->list.size(), false),
-      nearest_(rules_->list.size())
+    : rank_host_(rank_host), rules_(std::move(rules)), found_(rules_->list.size(), false), nearest_(rules_->list.size())
 {
   if (pages_.descriptor() >= 0 && pages_.descriptor() < UMW_DESCRIPTORS)
     descriptor_owners()[pages_.descriptor()] = UMW_OWN_DESCRIPTOR;
   const auto here = reinterpret_cast<std::uintptr_t>(this);
   has_scan_ = pages_.scan(here, here + 1, PageMap::Pages::present, [](const PageMap::Range&) {});
+}
+
+bool Folding::serve(Thread& thread, std::uint32_t operation, void* arguments)
+{
+  switch (operation) {
+  case UMW_OP_umw_fold: {
+    auto* a = static_cast<umw_args_umw_fold*>(arguments);
+    a->result = allocate(thread, a->bytes, a->alignment, a->caller);
+    return true;
+  }
+  case UMW_OP_umw_fold_mapping: {
+    auto* a = static_cast<umw_args_umw_fold_mapping*>(arguments);
+    a->result = take(thread, a->address, a->bytes, a->caller) ? 1 : 0;
+    return true;
+  }
+  case UMW_OP_umw_unfold: {
+    auto* a = static_cast<umw_args_umw_unfold*>(arguments);
+    release(thread, a->address, a->unmapped != 0);
+    a->result = 0;
+    return true;
+  }
+  case UMW_OP_umw_fold_copy: {
+    auto* a = static_cast<umw_args_umw_fold_copy*>(arguments);
+    copy(thread.rank, a->to, a->from, a->bytes);
+    a->result = 0;
+    return true;
+  }
+  default:
+    return false;
+  }
 }
 
 FoldedMemory* Folding::memory_of(const Rank& rank)
@@ -217,7 +258,6 @@ std::uintptr_t Folding::allocate(Thread& thread, std::uint64_t bytes, std::uint6
     piece.room -= piece.begin - place;
   }
   const std::uintptr_t begin = piece.begin;
-  madvise(reinterpret_cast<void*>(begin), piece.room, MADV_NOHUGEPAGE);
   add(thread, std::move(piece));
   return begin;
 }

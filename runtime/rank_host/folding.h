@@ -58,17 +58,8 @@ public:
   // The RankHost outlives it.
   Folding(RankHost& rank_host, std::shared_ptr<const fold::Rules> rules);
 
-  [[nodiscard]] std::uint64_t least() const { return least_; }
-
-  // A new piece, if a rule is for an allocation of that size by the function that `caller` lies in; 0: none is, or
-  // there are no addresses.
-  std::uintptr_t allocate(Thread& thread, std::uint64_t bytes, std::uint64_t alignment, std::uintptr_t caller);
-  // The same for memory that the program has mapped itself.
-  bool take(Thread& thread, std::uintptr_t address, std::uint64_t bytes, std::uintptr_t caller);
-  // A piece is freed; `unmapped`: it is gone, or is to be like any other memory from now on.
-  void release(Thread& thread, std::uintptr_t begin, bool unmapped);
-  // Copies what is to be kept of both.
-  static void copy(const Rank& rank, std::uintptr_t to, std::uintptr_t from, std::uint64_t bytes);
+  // What ranks ask of forgetful memory. True: the call is served.
+  bool serve(Thread& thread, std::uint32_t operation, void* arguments);
 
   // The rank makes a call.
   void crossed(Rank& rank)
@@ -93,6 +84,16 @@ private:
   FoldedMemory& make_memory(Rank& rank);
   [[nodiscard]] std::optional<std::size_t> rule_for(const Rank& rank, std::uint64_t bytes, std::uintptr_t caller);
   Object& object_of(const std::string& path, bool is_program);
+  // A new piece, if a rule is for an allocation of that size by the function that `caller` lies in; 0: none is, or
+  // there are no addresses.
+  std::uintptr_t allocate(Thread& thread, std::uint64_t bytes, std::uint64_t alignment, std::uintptr_t caller);
+  // The same for memory that the program has mapped itself.
+  bool take(Thread& thread, std::uintptr_t address, std::uint64_t bytes, std::uintptr_t caller);
+  // A piece is freed; `unmapped`: it is gone, or is to be like any other memory from now on.
+  void release(Thread& thread, std::uintptr_t begin, bool unmapped);
+  // Copies what is to be kept of both.
+  static void copy(const Rank& rank, std::uintptr_t to, std::uintptr_t from, std::uint64_t bytes);
+
   KeptRanges kept_of(Thread& thread, std::size_t rule, std::uint64_t bytes);
   void add(Thread& thread, FoldedMemory::Piece piece);
   void tell(Thread& thread, const FoldedMemory::Piece& piece);
@@ -103,7 +104,6 @@ private:
 
   RankHost& rank_host_;
   const std::shared_ptr<const fold::Rules> rules_;
-  const std::uint64_t least_;
   PageMap pages_;
   bool has_scan_ = true;
   std::unordered_map<std::string, Object> objects_; // by path

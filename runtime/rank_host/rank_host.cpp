@@ -2,7 +2,6 @@
 #include "runtime/rank_host/rank_host.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "loader/high_memory.h"
@@ -200,29 +198,6 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
   case UMW_OP_umw_fence:
     give_back_stack(thread);
     return false;
-  case UMW_OP_umw_fold: {
-    auto* a = static_cast<umw_args_umw_fold*>(arguments);
-    a->result = folding_ ? folding_->allocate(thread, a->bytes, a->alignment, a->caller) : 0;
-    return true;
-  }
-  case UMW_OP_umw_fold_mapping: {
-    auto* a = static_cast<umw_args_umw_fold_mapping*>(arguments);
-    a->result = folding_ && folding_->take(thread, a->address, a->bytes, a->caller) ? 1 : 0;
-    return true;
-  }
-  case UMW_OP_umw_unfold: {
-    auto* a = static_cast<umw_args_umw_unfold*>(arguments);
-    if (folding_)
-      folding_->release(thread, a->address, a->unmapped != 0);
-    a->result = 0;
-    return true;
-  }
-  case UMW_OP_umw_fold_copy: {
-    auto* a = static_cast<umw_args_umw_fold_copy*>(arguments);
-    Folding::copy(rank, a->to, a->from, a->bytes);
-    a->result = 0;
-    return true;
-  }
   case UMW_OP_umw_exit:
     if (kernel_calls_)
       kernel_calls_->tell_totals(thread);
@@ -231,7 +206,7 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     close_descriptors(rank.gate);
     return false;
   default:
-    return false;
+    return folding_ && folding_->serve(thread, operation, arguments);
   }
 }
 
