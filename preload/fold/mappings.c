@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Memory that the program maps itself. A piece of it that is unmapped, protected or moved, even in part, becomes memory
- * like any other. */
+ * Memory that the program maps itself. A piece of it that is unmapped or protected, even in part, becomes memory like
+ * any other. */
 #include "preload/fold/pieces.h"
 
 #include <stdarg.h>
@@ -16,8 +16,12 @@ static void* map(void* hint, size_t size, int protection, int flags, int fd, off
       (flags & ~MAP_NORESERVE) != (MAP_PRIVATE | MAP_ANONYMOUS))
     return got;
   umw_fold_mapped(got, size, caller);
-  if (umw_fold_touches_mapped(got, size)) /* not out of memory that a worker process shares with the runtime */
+  if (umw_fold_touches_mapped(got, size)) {
+    /* Not out of memory that a worker process shares with the runtime, and as what the runtime maps anew will be: it
+     * remains one mapping, then. */
     got = UMW_REAL(mmap)(got, size, protection, flags | MAP_FIXED | MAP_NORESERVE, fd, offset);
+    UMW_REAL(madvise)(got, size, MADV_NOHUGEPAGE);
+  }
   return got;
 }
 
@@ -70,8 +74,19 @@ UMW_PUBLIC void* mremap(void* address, size_t size, size_t new_size, int flags, 
   va_start(rest, flags);
   void* place = flags & MREMAP_FIXED ? va_arg(rest, void*) : NULL;
   va_end(rest);
-  umw_fold_release(address, size);
   if (place)
     umw_fold_release(place, new_size);
+  const size_t piece = umw_fold_mapped_size(address);
+  if (piece && size == piece && flags & MREMAP_MAYMOVE && !(flags & MREMAP_DONTUNMAP) && (place || new_size > size)) {
+    /* The kernel moves what is one mapping. */
+    void* moved = map(place, new_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0),
+                      -1, 0, __builtin_return_address(0));
+    if (moved != MAP_FAILED) {
+      umw_fold_copy(moved, address, size < new_size ? size : new_size);
+      munmap(address, size);
+    }
+    return moved;
+  }
+  umw_fold_release(address, size);
   return UMW_REAL(mremap)(address, size, new_size, flags, place);
 }

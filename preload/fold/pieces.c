@@ -109,15 +109,15 @@ void* umw_fold_allocate(size_t alignment, size_t size, const void* caller)
   return (void*)arguments.result;
 }
 
-/* The size of the piece that the program has been given there; 0: none. */
-static size_t find(const void* begin, bool take)
+/* The size of the piece that begins there, and that the program has mapped itself or been given; 0: none. */
+static size_t find(const void* begin, bool mapped, bool take)
 {
   const uintptr_t address = (uintptr_t)begin;
   if (address - first >= extent)
     return 0;
   begin_change();
   const unsigned index = place_of(address);
-  const bool found = index < count && pieces[index].begin == address && !pieces[index].mapped;
+  const bool found = index < count && pieces[index].begin == address && pieces[index].mapped == mapped;
   const size_t size = found ? pieces[index].size : 0;
   if (found && take)
     take_out(index);
@@ -127,12 +127,17 @@ static size_t find(const void* begin, bool take)
 
 size_t umw_fold_size(const void* begin)
 {
-  return find(begin, false);
+  return find(begin, false, false);
+}
+
+size_t umw_fold_mapped_size(const void* begin)
+{
+  return find(begin, true, false);
 }
 
 bool umw_fold_free(const void* begin)
 {
-  const size_t size = find(begin, true);
+  const size_t size = find(begin, false, true);
   if (size == 0)
     return false;
   const int saved = errno;

@@ -47,6 +47,8 @@ bool umw_fold_free(const void* begin);
 void umw_fold_copy(void* to, const void* from, size_t size);
 /* The program has mapped memory that is private, anonymous, readable and writable. */
 void umw_fold_mapped(void* begin, size_t size, const void* caller);
+/* Size of the piece that begins there and that the program has mapped itself; 0: none does. */
+size_t umw_fold_mapped_size(const void* begin);
 /* Whether any piece that the program has mapped itself shares a byte with that memory. */
 bool umw_fold_touches_mapped(const void* begin, size_t size);
 /* Those are like any other memory from now on. */

@@ -273,8 +273,6 @@ bool Folding::take(Thread& thread, std::uintptr_t address, std::uint64_t bytes, 
   piece.room = up(bytes, page);
   piece.rule = *rule;
   piece.kept = kept_of(thread, *rule, bytes);
-  // As what is mapped anew will be: or else it would remain several mappings.
-  madvise(reinterpret_cast<void*>(address), piece.room, MADV_NOHUGEPAGE);
   add(thread, std::move(piece));
   return true;
 }

@@ -108,6 +108,15 @@ static int ways(void)
   mprotect(array, PAGE, PROT_READ);
   check("mprotect", array, bytes);
   munmap(array, bytes);
+  array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  use("mmap", array, bytes);
+  array = mremap(array, bytes, 2 * bytes, MREMAP_MAYMOVE);
+  printf("mremap: %s\n", array != MAP_FAILED ? "moved" : "failed");
+  if (array != MAP_FAILED) {
+    check("mremap, first page", array, KEPT_FIRST);
+    use("mremap", array, 2 * bytes);
+    munmap(array, 2 * bytes);
+  }
   free(malloc(100));
   void* volatile none = malloc((size_t)-1 / 2);
   printf("too large: %s\n", none ? "given" : "refused");
