@@ -4,21 +4,8 @@
 # the file of what it measured. Nothing depends on how long calls take.
 set -u
 umwelt=$1 library=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail() {
-  echo "FAILED: $*"
-  tail -n 40 stdout stderr ./*.yaml
-  exit 1
-}
-calibrate() { # CODE ARGUMENTS...
-  local expected=$1
-  shift
-  "$umwelt" calibrate kernels "$@" >stdout 2>stderr </dev/null
-  local code=$?
-  [ $code = "$expected" ] || fail "$*: exit code $code, expected $expected"
-}
+. "$(dirname "$(readlink -f "$0")")/../cases.sh"
+calibrate() { expect "$1" "$umwelt" calibrate kernels "${@:2}" </dev/null; } # CODE ARGUMENTS...
 told() {
   tr '\n' ' ' <stderr | grep -qE -- "$1" || fail "expected: $1"
 }

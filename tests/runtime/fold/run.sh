@@ -4,20 +4,9 @@
 set -u
 case=$1 umwelt=$2 program=$3
 shift 3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail() {
-  echo "FAILED: $*"
-  tail -n 40 stdout stderr
-  exit 1
-}
+. "$(dirname "$(readlink -f "$0")")/../cases.sh"
 run() { # CODE OPTIONS...
-  local expected=$1
-  shift
-  timeout --kill-after=5 100 "$umwelt" run "$@" >stdout 2>stderr </dev/null
-  local code=$?
-  [ $code = "$expected" ] || fail "$*: exit code $code, expected $expected"
+  seconds=100 expect "$1" "$umwelt" run "${@:2}" </dev/null
 }
 refused() { # PATTERN OPTIONS...
   local pattern=$1
