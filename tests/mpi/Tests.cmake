@@ -271,7 +271,7 @@ foreach(way IN LISTS mpi_ways)
           ${CMAKE_CURRENT_SOURCE_DIR}/hpccinf.txt.in --cpu ${cpu} ${mpi_options_${way}})
       set_tests_properties(${test} PROPERTIES LABELS "mpi;${way}" TIMEOUT 150)
     endforeach()
-    # Not quite the same every time (runtime/job/BUGS.md, "Open").
+    # As with none, and takes as long again.
     set_property(TEST mpi.hpcc_measured.${way} APPEND PROPERTY LABELS long)
   endif()
   if(UMWELT_NETPIPE)
