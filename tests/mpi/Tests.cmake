@@ -271,8 +271,6 @@ foreach(way IN LISTS mpi_ways)
           ${CMAKE_CURRENT_SOURCE_DIR}/hpccinf.txt.in --cpu ${cpu} ${mpi_options_${way}})
       set_tests_properties(${test} PROPERTIES LABELS "mpi;${way}" TIMEOUT 150)
     endforeach()
-    # As with none, and takes as long again.
-    set_property(TEST mpi.hpcc_measured.${way} APPEND PROPERTY LABELS long)
   endif()
   if(UMWELT_NETPIPE)
     add_test(NAME mpi.netpipe.${way}
