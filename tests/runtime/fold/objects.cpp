@@ -5,16 +5,17 @@
 #include <memory>
 #include <vector>
 
-extern "C" __attribute__((noinline)) std::unique_ptr<double[]> make_vector(std::size_t size)
+extern "C" __attribute__((noinline)) void make_vector(std::size_t size, std::unique_ptr<double[]>* made)
 {
   double* volatile array = new double[size];
-  return std::unique_ptr<double[]>(array);
+  made->reset(array);
 }
 
 int main()
 {
   constexpr std::size_t size = 1 << 20;
-  const auto array = make_vector(size);
+  std::unique_ptr<double[]> array;
+  make_vector(size, &array);
   for (std::size_t i = 0; i < size; ++i)
     array[i] = 1;
   const std::vector<double> other(size, 2); // not by that function
