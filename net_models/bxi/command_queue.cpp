@@ -53,7 +53,8 @@ bool BxiModel::start(Transfer& transfer)
   flight.model = this;
   flight.transfer = &transfer;
   flight.payload = transfer.payload;
-  flight.stalled = parameters_.small_misses(transfer);
+  flight.copied = parameters_.copied(transfer);
+  flight.stalled = flight.copied ? 0 : parameters_.small_misses(transfer);
   flight.source = transfer.source;
   flight.target = transfer.target;
   flight.initiator_process = transfer.initiator_process;

@@ -31,6 +31,7 @@ struct BxiFlight final : TransferState, sim::Event {
   TransferKind kind = TransferKind::put;
   std::uint8_t queue = 0;
   bool from_host = true;
+  bool copied = false; // from memory to memory, within a node
 
   Stage stage = Stage::inject;
   bool source_told = false; // source_read() was called
@@ -67,6 +68,8 @@ struct BxiFlight final : TransferState, sim::Event {
   // NIC sends on its own account or a second time it must read.
   [[nodiscard]] bool reads_payload(const BxiParameters& parameters) const
   {
+    if (copied)
+      return false;
     if (payload <= parameters.inline_max)
       return !is_response(kind) && !from_host && payload > 0;
     return is_response(kind) || !from_host || retries > 0 || !parameters.stored_by_host(payload);

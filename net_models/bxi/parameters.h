@@ -64,6 +64,8 @@ struct BxiParameters {
   std::uint64_t packet = 1024;                  // [fit]
   std::uint64_t packet_header = 64;             // [fit]
   sim::SimTime loopback = 50 * sim::nanosecond; // [guess]
+  double loop_transfer = 0;                     // Portals on BXI has no way past the NIC
+  double loop_shared = 60e9;                    // [guess] two sockets of 100 GB/s; read, fetched and written
 
   // Receiving.
   sim::SimTime rx_time = 100 * sim::nanosecond;     // [guess] its sum with the other stages is fitted
@@ -104,6 +106,12 @@ struct BxiParameters {
   [[nodiscard]] bool flushes(const Transfer& transfer) const
   {
     return !is_response(transfer.kind) && transfer.deposit > 0;
+  }
+
+  // Within a node: by the processors, from memory to memory, rather than over PCI to the NIC and back.
+  [[nodiscard]] bool copied(const Transfer& transfer) const
+  {
+    return loop_transfer > 0 && transfer.source == transfer.target;
   }
 
   [[nodiscard]] std::uint64_t wire_bytes(std::uint64_t payload) const
@@ -197,6 +205,9 @@ struct BxiParameters {
     v.size("packet", packet, "payload of a packet: what the receiver must have whole before it goes on");
     v.size("packet_header", packet_header, "added by each packet");
     v.time("loopback", loopback, "through the NIC, between processes of a node");
+    v.bandwidth("loop_transfer", loop_transfer,
+                "most a message within a node gets if the processors copy it; 0: it passes PCI twice, as any other");
+    v.bandwidth("loop_shared", loop_shared, "all such copies of a node together");
 
     v.time("rx_time", rx_time, "from a header's arrival to its match");
     v.time("rx_gap", rx_gap, "least time between two messages through a receive engine");

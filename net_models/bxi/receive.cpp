@@ -76,13 +76,15 @@ void BxiModel::match(Flight& flight, SimTime& engine)
       return deliver(flight);
     return schedule(flight, Stage::write, flight.posted);
   }
-  if (parameters_.pci) {
+  flight.write_begin = matched;
+  if (parameters_.pci && !flight.copied) {
     const SimTime share = sim::transfer_time(bytes, parameters_.pci_shared);
     const SimTime packet = sim::transfer_time(parameters_.pci_packet, parameters_.pci_shared);
     flight.write_begin = bytes <= parameters_.pci_packet ? nic.write.book_short(matched, share, packet)
                                                          : nic.write.book_long(matched, share);
   }
-  nic.writing += bytes;
+  if (!flight.copied)
+    nic.writing += bytes;
   flight.stage = Stage::write;
   if (flight.passage.foreseen())
     write_payload(flight);
@@ -97,7 +99,7 @@ void BxiModel::write_payload(Flight& flight)
   const SimTime last_packet_in = flight.passage.arrival() + parameters_.rx_time + searching;
   const std::uint64_t last = std::min(bytes, parameters_.pci_packet);
   flight.posted = std::max(flight.matched, last_packet_in);
-  if (parameters_.pci)
+  if (parameters_.pci && !flight.copied)
     flight.posted =
         std::max(flight.write_begin + pci_time(parameters_, bytes), last_packet_in + pci_time(parameters_, last));
   if (flight.kind == TransferKind::atomic || flight.kind == TransferKind::fetch_atomic)
@@ -116,7 +118,8 @@ void BxiModel::deliver(Flight& flight)
   Transfer& transfer = *flight.transfer;
   TransferClient& client = *transfer.client;
   const SimTime posted = flight.posted;
-  nics_[flight.target].writing -= transfer.deposit;
+  if (!flight.copied)
+    nics_[flight.target].writing -= transfer.deposit;
   const bool flushed = parameters_.flushes(transfer);
   observation_.arrived(flight);
   if (!flight.source_told && !parameters_.e2e) {

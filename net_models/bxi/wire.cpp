@@ -24,10 +24,13 @@ void BxiModel::inject(Flight& flight)
   passage.head = now;
   passage.tail = now;
   if (flight.source == flight.target) {
-    const SimTime share = sim::transfer_time(flight.payload, parameters_.pci_shared);
-    const SimTime packet = sim::transfer_time(parameters_.packet, parameters_.pci_shared);
+    const double rate = flight.copied ? parameters_.loop_shared : parameters_.pci_shared;
+    const SimTime share = sim::transfer_time(flight.payload, rate);
+    const SimTime packet = sim::transfer_time(parameters_.packet, rate);
     passage.start = passage.one_packet ? nics_[flight.source].loop.book_short(now, share, packet)
                                        : nics_[flight.source].loop.book_long(now, share);
+    if (flight.copied) // by processors: the NIC goes on with the next
+      leave_queue(flight, next);
     if (passage.start > now)
       return schedule(flight, Stage::depart, passage.start);
   } else if (flight.kind == TransferKind::ack && parameters_.quick_ack) {
@@ -59,18 +62,24 @@ void BxiModel::depart(Flight& flight)
   const Nic& other = nics_[flight.target];
   // Both NICs keep the translations of what they send and of what they receive.
   const std::uint64_t beside = std::max(nic.writing, other.reading_until > now ? other.reading : 0);
-  passage.pause = flight.stalled + parameters_.misses(flight.payload, beside);
-  const SimTime injection = instant ? 0 : loop ? pci_time(parameters_, flight.payload) : fabric_.injection(passage);
+  passage.pause = flight.copied ? 0 : flight.stalled + parameters_.misses(flight.payload, beside);
+  const SimTime injection = instant         ? 0
+                            : flight.copied ? sim::transfer_time(flight.payload, parameters_.loop_transfer)
+                            : loop          ? pci_time(parameters_, flight.payload)
+                                            : fabric_.injection(passage);
 
   flight.sent_at = now;
   ++statistics_.messages;
   statistics_.wire_bytes += passage.bytes;
-  queue.free = flight.times.left = now + injection + passage.pause;
-  if (flight.times.left >= nic.reading_until) { // else it slips in between the packets of a longer one
+  flight.times.left = now + injection + passage.pause;
+  if (!flight.copied && flight.times.left >= nic.reading_until) { // else it slips in between a longer message's packets
     nic.reading = flight.payload;
     nic.reading_until = flight.times.left;
   }
-  leave_queue(flight, flight.next);
+  if (!flight.copied) {
+    queue.free = flight.times.left;
+    leave_queue(flight, flight.next);
+  }
 
   bool lost = false;
   if (instant || loop) {

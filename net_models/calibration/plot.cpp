@@ -29,6 +29,8 @@ std::string quoted(const std::string& text)
   return result + '"';
 }
 
+} // namespace
+
 // gnuplot's answer on standard output; it draws to `-`, so that nothing is left of a figure that failed.
 std::string run_gnuplot(const std::string& script)
 {
@@ -85,8 +87,6 @@ std::string run_gnuplot(const std::string& script)
                                          WIFEXITED(status) ? WEXITSTATUS(status) : -1));
   return figure;
 }
-
-} // namespace
 
 std::string gnuplot_script(const Figure& figure)
 {

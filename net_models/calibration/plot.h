@@ -25,7 +25,11 @@ struct Figure {
 // What gnuplot is told; sizes of 0 are left out, since the axis is logarithmic.
 std::string gnuplot_script(const Figure& figure);
 
-// The text of an SVG file. Throws std::runtime_error (object, expected, got, next step) if gnuplot is missing or fails.
+// What gnuplot draws, with `set terminal svg`: the text of an SVG file. Throws std::runtime_error (object, expected,
+// got, next step) if gnuplot is missing or fails.
+std::string run_gnuplot(const std::string& script);
+
+// The text of an SVG file. Throws as run_gnuplot().
 std::string draw(const Figure& figure);
 
 } // namespace umwelt::net

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// umwelt-calibrate, which `umwelt calibrate` starts: measurements of a NIC in, parameters of a model out. A program of
-// its own, so that GSL (GPL-3 or later) is linked to nothing else. net_models/calibration/README.md shows an example.
+// umwelt-calibrate, which `umwelt calibrate` starts: measurements of a NIC in, parameters of a model out; or those of
+// functions (kernels_command.h). A program of its own, so that GSL (GPL-3 or later) is linked to nothing else.
+// net_models/calibration/README.md shows an example.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -26,6 +27,8 @@
 #include "net_models/calibration/plot.h"
 #include "runtime/base/exit_codes.h"
 #include "runtime/base/nearest.h"
+#include "runtime/base/usage_error.h"
+#include "runtime/calibrate/kernels_command.h"
 #include "runtime/observe/result_file.h"
 
 namespace
@@ -56,7 +59,8 @@ void describe(CLI::App& app, Options& options)
   app.footer(
       "Benchmarks: put_waitack put_nowait put_waitsend get_waitreply get_nowait ack ct match reply (see `ptlbench "
       "--help`).\nExample: umwelt calibrate put_waitack=a.csv get_nowait=b.csv --output nic.conf --plots figures\n"
-      "         umwelt run --nic @nic.conf ...");
+      "         umwelt run --nic @nic.conf ...\n"
+      "Functions of BLAS and LAPACK: umwelt calibrate kernels --help");
   app.add_option("measurements", options.measurements,
                  "BENCHMARK=FILE: a CSV file as ptlbench writes it, or with the "
                  "columns 'size (B)' and 'time (us)'")
@@ -423,8 +427,12 @@ int main(int argc, char** argv) // NOLINT(bugprone-exception-escape): only if it
   CLI::App app("Fits a network model to measurements of a NIC", "umwelt calibrate");
   describe(app, options);
   try {
-    app.parse(argc, argv);
-    const int code = options.compare_only ? compare(options) : run(options);
+    const bool kernels = argc > 1 && std::string_view(argv[1]) == "kernels";
+    if (!kernels)
+      app.parse(argc, argv);
+    const int code = kernels                ? calibrate::calibrate_kernels({argv + 2, argv + argc})
+                     : options.compare_only ? compare(options)
+                                            : run(options);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw std::runtime_error(fmt::format("standard output: expected all of it to be written, got: {}. Make room, or "
                                            "send it elsewhere",
@@ -435,6 +443,9 @@ int main(int argc, char** argv) // NOLINT(bugprone-exception-escape): only if it
     return exit_code::ok;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "umwelt calibrate: {}\n  `umwelt calibrate --help` lists the options.\n", error.what());
+    return exit_code::usage;
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "umwelt calibrate: {}\n", error.what());
     return exit_code::usage;
   } catch (const std::invalid_argument& error) {
     fmt::print(stderr, "umwelt calibrate: {}\n", error.what());

@@ -290,7 +290,7 @@ constexpr auto options = std::to_array<Option>({
    "several times, the first that fits counts (`runtime/fold/README.md`)",
    [](S s, G g) { s.run.fold_rules.push_back(g.value()); }},
   {Group::machine, "fold-budget", "SIZE", "memory of this machine that all such allocations together may take; "
-   "default 1MiB for each rank",
+   "default 4MiB for each rank, of more than 256 ranks 1GiB, and at least 1MiB for each",
    [](S s, G g) { s.run.fold_budget = read_size(g.option, g.value()); }},
   {Group::time, "quantum", "DURATION", "a thread that computes without any call is interrupted after so much "
    "wall-clock for others to run; default 10 ms",

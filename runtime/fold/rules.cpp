@@ -181,6 +181,14 @@ std::uint64_t Rules::least() const
   return least;
 }
 
+std::uint64_t default_budget(std::uint64_t ranks)
+{
+  constexpr std::uint64_t least = 1 << 20;
+  constexpr std::uint64_t most = 4 << 20;
+  constexpr std::uint64_t together = 1 << 30;
+  return std::clamp(together / std::max<std::uint64_t>(ranks, 1), least, most);
+}
+
 Rules read_rules(std::span<const std::string> texts)
 {
   Rules rules;

@@ -42,8 +42,9 @@ struct Rules {
   [[nodiscard]] std::uint64_t least() const;
 };
 
-constexpr std::uint64_t default_budget = 1 << 20;   // of a rank
-constexpr std::uint64_t smallest_budget = 64 << 10; // likewise
+// Of a rank, in bytes. Not of this machine's memory: what is forgotten should not depend on where the run is made.
+constexpr std::uint64_t smallest_budget = 64 << 10;
+[[nodiscard]] std::uint64_t default_budget(std::uint64_t ranks);
 
 // Rules as --fold has them, or "@FILE" with one on each line. Throws UsageError. The budget is not set.
 Rules read_rules(std::span<const std::string> texts);

@@ -110,6 +110,10 @@ void add_topology_variables(Environment& environment, const std::string& file)
   // heap shows in Open MPI's coll/portals4, whose requests begin with whatever error code lies there.
   if (variable(environment, "HWLOC_LIBXML_IMPORT") == nullptr && variable(environment, "HWLOC_LIBXML") == nullptr)
     set_variable(environment, "HWLOC_LIBXML_IMPORT", "0");
+  // Its plugins look for graphics cards and PCI devices of this machine, which the node does not have, and bring
+  // libxml2, ICU, X11 and OpenCL into every rank: 0.4 MiB and 100 mappings each.
+  if (variable(environment, "HWLOC_PLUGINS_PATH") == nullptr)
+    set_variable(environment, "HWLOC_PLUGINS_PATH", "/dev/null");
 }
 
 } // namespace umwelt::job

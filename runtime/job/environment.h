@@ -35,8 +35,8 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
 
 // hwloc takes the node's topology from `file` (procfs/machine_files.h), unless the user says otherwise, and then
 // believes that it can bind. It is quicker than the files below /sys, from which it could take the same, and does not
-// ask the processor, whose CPUID is this machine's. A user's HWLOC_XMLFILE, HWLOC_FSROOT, HWLOC_SYNTHETIC,
-// HWLOC_CPUID_PATH, HWLOC_COMPONENTS or HWLOC_THISSYSTEM stands alone.
+// ask the processor, whose CPUID is this machine's. It loads no plugins unless HWLOC_PLUGINS_PATH names some. A user's
+// HWLOC_XMLFILE, HWLOC_FSROOT, HWLOC_SYNTHETIC, HWLOC_CPUID_PATH, HWLOC_COMPONENTS or HWLOC_THISSYSTEM stands alone.
 void add_topology_variables(Environment& environment, const std::string& file);
 
 } // namespace umwelt::job

@@ -44,6 +44,7 @@
 #include "runtime/plan/room.h"
 #include "runtime/portals/fabric/fabric.h"
 #include "runtime/procfs/node_files.h"
+#include "runtime/rank_host/descriptors.h"
 #include "runtime/rank_host/program_change.h"
 #include "runtime/rank_host/rank_host.h"
 #include "runtime/worker/workers.h"

@@ -153,6 +153,7 @@ Calls::Call Calls::begin(std::size_t function, const Place& place, const CallReg
   default:
     call.time = kernel.model->duration(place, values_, number);
     call.way = kernel.action == Action::skip ? Way::skip : Way::model;
+    kernel.set(entry, frame, place, values_, number);
   }
   if (call.way == Way::skip) {
     set_result(call, kernel, entry, place, number);

@@ -43,6 +43,17 @@ bool Kernel::read(const Entry& entry, const CallRegisters& frame, const Plans& p
   return true;
 }
 
+void Kernel::set(const Entry& entry, const CallRegisters& frame, const Place& place, std::span<const double> values,
+                 std::uint64_t call) const
+{
+  for (const Setting& setting : settings) {
+    const Signature& signature = entry.spelling->signature;
+    const std::size_t position = *signature.position(setting.parameter);
+    const bool integer = !is_floating(signature.parameters()[position].kind);
+    signature.set(frame, position, setting.value.evaluate(place, values, call, integer));
+  }
+}
+
 std::vector<double> Kernel::classes(std::span<const double> values) const
 {
   std::vector<double> result;

@@ -5,6 +5,7 @@
 //   if (!kernel.read(entry, frame, plans, values))
 //     run it: it only asks for the size of its workspace
 //   time = kernel.model->duration(place, values, calls)                    (model, skip)
+//   kernel.set(entry, frame, place, values, calls)                         (model, skip)
 //   result = kernel.returns->evaluate(place, values, calls, integer)       (skip)
 //   classes = kernel.classes(values); Sampler::measure(classes) ...        (sample)
 #pragma once
@@ -70,6 +71,13 @@ struct Kernel {
   std::optional<Model> model;     // of `model` and `skip`
   std::optional<Returns> returns; // nullopt: nothing
 
+  // What a parameter that is passed by reference is set to, before the function runs or instead of it.
+  struct Setting {
+    std::string parameter;
+    Returns value;
+  };
+  std::vector<Setting> settings; // of `model` and `skip`
+
   SamplingLimits limits; // of `sample`
   std::vector<Expression> class_expressions;
   Action afterwards = Action::run; // `run` or `skip`, once enough is measured
@@ -78,6 +86,10 @@ struct Kernel {
   // process. False: the call only asks how much workspace another one would need; it has to run and is not counted.
   // Throws UsageError for an FFTW plan that `plans` does not know.
   bool read(const Entry& entry, const CallRegisters& frame, const Plans& plans, std::span<double> values) const;
+
+  // Follows its settings, for the `call`-th call on that rank.
+  void set(const Entry& entry, const CallRegisters& frame, const Place& place, std::span<const double> values,
+           std::uint64_t call) const;
 
   // What the class of a call is known by (Sampler).
   [[nodiscard]] std::vector<double> classes(std::span<const double> values) const;

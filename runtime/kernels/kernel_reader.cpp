@@ -157,6 +157,27 @@ void read_returns(Section& section, Kernel& kernel, const std::vector<std::strin
   kernel.returns.emplace(kernel.name, text, variables, item->object, unknown, seed);
 }
 
+// Parameters that all spellings pass by reference can be set.
+void read_settings(Section& section, Kernel& kernel, const std::string& unknown, std::uint64_t seed)
+{
+  const auto item = section.find("sets");
+  if (!item)
+    return;
+  Section settings = section.inner(*item, "sets");
+  for (const auto& [parameter, value] : settings.others()) {
+    const bool can = std::all_of(kernel.entries.begin(), kernel.entries.end(), [&name = parameter](const Entry& entry) {
+      const auto position = entry.spelling ? entry.spelling->signature.position(name) : std::nullopt;
+      return position && entry.spelling->signature.parameters()[*position].by_reference;
+    });
+    if (!can)
+      throw UsageError(
+          value.object, "a parameter that the function takes by reference", in_quotes(parameter),
+          fmt::format("Give a 'function:' line with it as 'double& {}' or 'int& {}'.", parameter, parameter));
+    kernel.settings.push_back({parameter, Returns(fmt::format("{}.{}", kernel.name, parameter), value.text(),
+                                                  kernel.variables, value.object, unknown, seed)});
+  }
+}
+
 void read_sampling(Section& section, Kernel& kernel, const KernelFunction* built_in, const std::string& unknown)
 {
   constexpr std::array<std::string_view, 2> then{"run", "skip"};
@@ -200,15 +221,16 @@ void refuse_others(Section& section, Action action)
     std::string_view name;
     std::string_view actions;
   };
-  constexpr std::array<Key, 9> keys{{{"duration", "model or skip"},
-                                     {"pieces", "model or skip"},
-                                     {"parameters", "model or skip"},
-                                     {"noise", "model or skip"},
-                                     {"returns", "skip, or sample with 'then: skip'"},
-                                     {"class", "sample"},
-                                     {"interval", "sample"},
-                                     {"least", "sample"},
-                                     {"then", "sample"}}};
+  constexpr std::array<Key, 10> keys{{{"duration", "model or skip"},
+                                      {"sets", "model or skip"},
+                                      {"pieces", "model or skip"},
+                                      {"parameters", "model or skip"},
+                                      {"noise", "model or skip"},
+                                      {"returns", "skip, or sample with 'then: skip'"},
+                                      {"class", "sample"},
+                                      {"interval", "sample"},
+                                      {"least", "sample"},
+                                      {"then", "sample"}}};
   for (const auto& [key, item] : section.others())
     for (const Key& other : keys)
       if (key == other.name)
@@ -244,8 +266,10 @@ Kernel read_kernel(Section unnamed, std::uint64_t seed)
 
   kernel.action =
       static_cast<Action>(read_choice(section.require("action", "One of run model skip sample."), action_names));
-  if (kernel.action == Action::model || kernel.action == Action::skip)
+  if (kernel.action == Action::model || kernel.action == Action::skip) {
     kernel.model = read_model(section, kernel.name, kernel.variables, unknown, seed);
+    read_settings(section, kernel, unknown, seed);
+  }
   if (kernel.action == Action::sample)
     read_sampling(section, kernel, function.built_in, unknown);
   if (kernel.action == Action::skip || (kernel.action == Action::sample && kernel.afterwards == Action::skip))

@@ -2,86 +2,21 @@
 #include "runtime/kernels/parameter_table.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <numeric>
-#include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
-#include "runtime/base/parameters.h"
 #include "runtime/base/usage_error.h"
-#include "runtime/kernels/expression.h"
+#include "runtime/kernels/csv.h"
 #include "runtime/kernels/noise.h"
 
 namespace umwelt::kernels
 {
 namespace
 {
-
-// RFC 4180, but for quoted cells that contain commas, quotes or lines: numbers and names do not.
-std::vector<std::string> cells(std::string_view line)
-{
-  std::vector<std::string> result;
-  while (true) {
-    const auto comma = line.find(',');
-    std::string_view cell = trim(line.substr(0, comma));
-    if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"')
-      cell = cell.substr(1, cell.size() - 2);
-    result.emplace_back(cell);
-    if (comma == std::string_view::npos)
-      return result;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-template <typename Number> std::optional<Number> parse(std::string_view text)
-{
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size())
-    return std::nullopt;
-  return number;
-}
-
-// Reads a CSV file line by line.
-class Reader
-{
-public:
-  explicit Reader(const std::string& path) : path_(path), file_(path)
-  {
-    std::error_code error;
-    if (!file_ || std::filesystem::is_directory(path, error))
-      throw UsageError(path, "a readable CSV file", file_ ? "a directory" : std::strerror(errno),
-                       "The path is relative to the kernels file.");
-  }
-
-  bool next(std::vector<std::string>& row)
-  {
-    std::string line;
-    while (std::getline(file_, line)) {
-      if (++number_ == 1 && line.starts_with("\xef\xbb\xbf")) // byte order mark
-        line.erase(0, 3);
-      const std::string_view text = trim(line);
-      if (text.empty() || text.front() == '#')
-        continue;
-      row = cells(text);
-      return true;
-    }
-    return false;
-  }
-  [[nodiscard]] std::string object() const { return fmt::format("{}:{}", path_, number_); }
-
-private:
-  std::string path_;
-  std::ifstream file_;
-  int number_ = 0;
-};
 
 struct Column {
   enum class Use : std::uint8_t { parameter, node, socket, core };
@@ -93,17 +28,10 @@ struct Column {
   std::vector<double> values;
 };
 
-Column read_header(const std::string& cell, const Reader& reader)
+Column read_header(const std::string& cell, const CsvReader& reader)
 {
   Column column;
-  const auto bracket = cell.find('[');
-  column.name = trim(std::string_view(cell).substr(0, bracket));
-  if (bracket != std::string::npos) {
-    const Expression unit(fmt::format("1 {}", cell.substr(bracket + 1, cell.find(']') - bracket - 1)), {},
-                          fmt::format("{}, column {}", reader.object(), column.name));
-    require_time(unit);
-    column.unit = unit.evaluate({});
-  }
+  std::tie(column.name, column.unit) = csv_header(cell, reader.object());
   if (column.name == "node")
     column.use = Column::Use::node;
   else if (column.name == "socket")
@@ -132,7 +60,7 @@ void cholesky(std::vector<double>& matrix, std::size_t n)
 
 ParameterTable ParameterTable::read(const std::string& path)
 {
-  Reader reader(path);
+  CsvReader reader(path, "The path is relative to the kernels file.");
   std::vector<std::string> row;
   if (!reader.next(row))
     throw UsageError(path, "a line with the names of the columns", "an empty file", "For example: node,alpha,beta");
@@ -160,7 +88,7 @@ ParameterTable ParameterTable::read(const std::string& path)
     for (std::size_t i = 0; i < columns.size(); ++i) {
       Column& column = columns[i];
       if (column.use == Column::Use::parameter) {
-        const auto number = parse<double>(row[i]);
+        const auto number = csv_number<double>(row[i]);
         const bool finite = number && std::isfinite(*number);
         if (!finite && column.object.empty()) {
           column.object = fmt::format("{}, column {}", reader.object(), column.name);
@@ -169,7 +97,7 @@ ParameterTable ParameterTable::read(const std::string& path)
         column.values.push_back(!finite ? 0 : column.unit == 0 ? *number : *number * column.unit);
         continue;
       }
-      const auto number = parse<std::uint32_t>(row[i]);
+      const auto number = csv_number<std::uint32_t>(row[i]);
       if (!number)
         throw UsageError(fmt::format("{}, column {}", reader.object(), column.name), "a whole number",
                          in_quotes(row[i]), "Nodes, sockets and cores are counted from 0.");

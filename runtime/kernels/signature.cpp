@@ -15,11 +15,6 @@ namespace umwelt::kernels
 namespace
 {
 
-bool is_floating(Kind kind)
-{
-  return kind == Kind::float32 || kind == Kind::float64;
-}
-
 template <typename T> T load(const void* bytes)
 {
   T value;
@@ -63,6 +58,42 @@ template <typename T> std::uint64_t saturated(double value)
   return static_cast<std::uint64_t>(static_cast<T>(value));
 }
 
+std::uint64_t bits_of(Kind kind, double value)
+{
+  switch (kind) {
+  case Kind::int32:
+    return saturated<std::int32_t>(value);
+  case Kind::uint32:
+    return saturated<std::uint32_t>(value);
+  case Kind::int64:
+    return saturated<std::int64_t>(value);
+  case Kind::uint64:
+  case Kind::pointer:
+    return saturated<std::uint64_t>(value);
+  case Kind::float32:
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  case Kind::float64:
+    return std::bit_cast<std::uint64_t>(value);
+  case Kind::character:
+    return saturated<unsigned char>(value);
+  }
+  return 0;
+}
+
+std::size_t size_of(Kind kind)
+{
+  switch (kind) {
+  case Kind::character:
+    return sizeof(char);
+  case Kind::int32:
+  case Kind::uint32:
+  case Kind::float32:
+    return sizeof(std::int32_t);
+  default:
+    return sizeof(std::uint64_t);
+  }
+}
+
 } // namespace
 
 std::optional<std::size_t> Signature::position(std::string_view parameter) const
@@ -90,40 +121,35 @@ void Signature::assign_slots()
   }
 }
 
+// Of an argument: eight of them.
+const std::uint64_t* Signature::bytes_of(const CallRegisters& frame, std::size_t parameter) const
+{
+  const std::array<const std::uint64_t*, 3> places{frame.general.data(), frame.vector.data(), frame.stack};
+  return places[static_cast<std::size_t>(slots_[parameter].place)] + slots_[parameter].index;
+}
+
 void Signature::read(const CallRegisters& frame, std::span<double> values) const
 {
   assert(values.size() >= parameters_.size());
-  const std::array<const std::uint64_t*, 3> places{frame.general.data(), frame.vector.data(), frame.stack};
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const void* bytes = places[static_cast<std::size_t>(slots_[i].place)] + slots_[i].index;
+    const void* bytes = bytes_of(frame, i);
     if (parameters_[i].by_reference)
       bytes = load<const void*>(bytes);
     values[i] = bytes != nullptr ? value_at(bytes, parameters_[i].kind) : std::numeric_limits<double>::quiet_NaN();
   }
 }
 
+void Signature::set(const CallRegisters& frame, std::size_t parameter, double value) const
+{
+  assert(parameters_[parameter].by_reference);
+  const std::uint64_t bits = bits_of(parameters_[parameter].kind, value);
+  if (void* const target = load<void*>(bytes_of(frame, parameter)); target != nullptr)
+    std::memcpy(target, &bits, size_of(parameters_[parameter].kind)); // little-endian
+}
+
 std::uint64_t Signature::result_bits(double value) const
 {
-  if (!result_)
-    return 0;
-  switch (*result_) {
-  case Kind::int32:
-    return saturated<std::int32_t>(value);
-  case Kind::uint32:
-    return saturated<std::uint32_t>(value);
-  case Kind::int64:
-    return saturated<std::int64_t>(value);
-  case Kind::uint64:
-  case Kind::pointer:
-    return saturated<std::uint64_t>(value);
-  case Kind::float32:
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  case Kind::float64:
-    return std::bit_cast<std::uint64_t>(value);
-  case Kind::character:
-    return saturated<unsigned char>(value);
-  }
-  return 0;
+  return result_ ? bits_of(*result_, value) : 0;
 }
 
 bool Signature::result_in_vector() const

@@ -22,6 +22,11 @@ namespace umwelt::kernels
 
 enum class Kind : std::uint8_t { int32, int64, uint32, uint64, float32, float64, character, pointer };
 
+[[nodiscard]] constexpr bool is_floating(Kind kind)
+{
+  return kind == Kind::float32 || kind == Kind::float64;
+}
+
 struct Parameter {
   std::string name; // P1, P2, ... where the declaration has none
   Kind kind;
@@ -48,6 +53,8 @@ public:
   // 255), a pointer its address, a null reference NaN. Integers beyond 2^53 are rounded. References are followed, so
   // the frame has to be one of this process.
   void read(const CallRegisters& frame, std::span<double> values) const;
+  // Gives the value that a reference is of; a null reference stays one. Conversion as result_bits().
+  void set(const CallRegisters& frame, std::size_t parameter, double value) const;
 
   // A value as the result of the function: in xmm0 if result_in_vector(), in rax otherwise. Integers are truncated and
   // saturate; NaN is 0 of them. 0 if the result is void.
@@ -62,6 +69,7 @@ private:
   };
 
   void assign_slots();
+  [[nodiscard]] const std::uint64_t* bytes_of(const CallRegisters& frame, std::size_t parameter) const;
 
   std::string name_;
   std::optional<Kind> result_;

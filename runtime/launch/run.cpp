@@ -26,6 +26,7 @@
 #include "runtime/job/standard_output.h"
 #include "runtime/launch/conductor.h"
 #include "runtime/launch/installation.h"
+#include "runtime/launch/mpi_settings.h"
 #include "runtime/launch/restart.h"
 #include "runtime/launch/tracers.h"
 #include "runtime/launch/wrapper_kinds.h"
@@ -88,14 +89,6 @@ void add_library_directory(job::Environment& environment, const std::string& dir
     job::set_variable(environment, library_path, fmt::format("{}:{}", before, directory));
 }
 
-std::vector<std::string> sonames(const loader::Program& program)
-{
-  std::vector<std::string> names;
-  for (const loader::Library& library : program.libraries)
-    names.push_back(library.name);
-  return names;
-}
-
 // The environment of a program as far as it does not depend on what that is.
 job::Environment base_environment(const plan::AppContext& program, const Installation& installation)
 {
@@ -108,58 +101,8 @@ job::Environment base_environment(const plan::AppContext& program, const Install
   return environment;
 }
 
-// Where Open MPI's library is among these; empty: it is not.
-fs::path open_mpi_of(const std::vector<loader::Library>& libraries)
-{
-  const auto found = std::find_if(libraries.begin(), libraries.end(), [](const loader::Library& library) {
-    return library.name.starts_with("libmpi.so.");
-  });
-  return found == libraries.end() ? fs::path() : fs::path(found->path);
-}
-
-// What the program's MPI library is to be told.
-void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, std::size_t index,
-                      const Installation& installation, std::vector<std::string>& notes)
-{
-  const std::vector<std::string> needed = sonames(plan.program);
-  fs::path mpi = open_mpi_of(plan.program.libraries);
-  if (const auto oshmem = std::find_if(needed.begin(), needed.end(),
-                                       [](const std::string& name) { return name.starts_with("liboshmem."); });
-      oshmem != needed.end())
-    throw loader::Refusal(loader::Refusal::Kind::not_runnable,
-                          fmt::format("{}: expected an OpenSHMEM library over Portals 4 (libsma of Sandia OpenSHMEM), "
-                                      "got Open MPI's ({}), which needs a UCX with a "
-                                      "network of its own. Next step: build the program with oshcc of Sandia OpenSHMEM "
-                                      "(runtime/portals/OPENSHMEM.md)",
-                                      plan.program.path, *oshmem));
-  const std::vector<plan::Setting> mca = plan::mca_of_program(options, index);
-  if (plan::is_open_mpi(needed)) {
-    const plan::OpenMpiSetup setup = plan::set_up_open_mpi(
-        {mca, process_environment, options.programs[index].exports, mpi, installation.components});
-    for (const auto& [name, value] : setup.variables)
-      job::set_variable(plan.environment, name, value);
-    notes.insert(notes.end(), setup.notes.begin(), setup.notes.end());
-    return;
-  }
-  // One that is linked to no MPI may open it later: Python with mpi4py.
-  const bool other_mpi = std::any_of(needed.begin(), needed.end(), [](const std::string& name) {
-    return name.starts_with("libmpi") || name.starts_with("libsma.") || name.starts_with("libportals.");
-  });
-  if (!other_mpi)
-    mpi = open_mpi_of(loader::libraries_of(installation.components / "mca_mtl_portals4.so", plan.program,
-                                           plan.environment, plan.directory));
-  if (!mpi.empty())
-    for (const auto& [name, value] : plan::set_up_open_mpi({mca, process_environment, options.programs[index].exports,
-                                                            mpi, installation.components})
-                                         .variables)
-      job::set_variable(plan.environment, name, value);
-  else
-    for (const auto& [key, value] : mca)
-      job::set_variable(plan.environment, "OMPI_MCA_" + key, value);
-}
-
-plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t index, const Installation& installation,
-                               std::vector<std::string>& notes)
+plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t index, const plan::Placement& placement,
+                               const Installation& installation, std::vector<std::string>& notes)
 {
   const plan::AppContext& program = options.programs[index];
   plan::ProgramPlan plan;
@@ -168,13 +111,14 @@ plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t inde
   refuse_tracer(program.argv, plan.environment, plan.directory);
   plan.program = loader::find_program(program.argv, plan.environment, plan.directory, installation.programs);
   plan.same_addresses = options.same_addresses;
-  add_mpi_settings(plan, options, index, installation, notes);
+  add_mpi_settings(plan, options, index, placement, installation, notes);
   return plan;
 }
 
 // The program that a wrapper has come to execute.
 plan::ProgramPlan plan_execution(const plan::RunOptions& options, std::size_t index, const Execution& execution,
-                                 const Installation& installation, std::vector<std::string>& notes)
+                                 const plan::Placement& placement, const Installation& installation,
+                                 std::vector<std::string>& notes)
 {
   plan::ProgramPlan plan;
   plan.directory = execution.directory;
@@ -184,7 +128,7 @@ plan::ProgramPlan plan_execution(const plan::RunOptions& options, std::size_t in
   plan.program = loader::find_program(execution.argv, plan.environment, plan.directory, installation.programs);
   if (plan.program.argv == execution.argv) // no script
     plan.program.argv.front() = execution.name;
-  add_mpi_settings(plan, options, index, installation, notes);
+  add_mpi_settings(plan, options, index, placement, installation, notes);
   return plan;
 }
 
@@ -212,7 +156,7 @@ void plan_executions(plan::Plan& plan, std::span<const Execution> executions, co
     if (same == known.end()) {
       same = known.insert(known.end(),
                           {&execution, std::move(environment), context, static_cast<unsigned>(plan.programs.size())});
-      plan.programs.push_back(plan_execution(plan.options, context, execution, installation, notes));
+      plan.programs.push_back(plan_execution(plan.options, context, execution, plan.placement, installation, notes));
     }
     plan.program_of_rank[execution.rank] = same->program;
   }
@@ -229,7 +173,7 @@ void plan_programs(plan::Plan& plan, std::span<const Execution> executions, cons
   for (std::size_t i = 0; i < wrapped.size(); ++i) {
     program_of_context.push_back(static_cast<unsigned>(plan.programs.size()));
     if (!wrapped[i])
-      plan.programs.push_back(plan_program(plan.options, i, installation, notes));
+      plan.programs.push_back(plan_program(plan.options, i, plan.placement, installation, notes));
   }
   for (const plan::RankPlace& place : plan.placement.ranks)
     plan.program_of_rank.push_back(program_of_context[place.program]);
@@ -288,8 +232,8 @@ bool belongs_to_one_job(const std::string& entry)
 }
 
 // A program that a rank starts (MPI_Comm_spawn).
-plan::ProgramPlan plan_spawned(const plan::RunOptions& options, const plan::SpawnedProgram& spawned,
-                               const Installation& installation)
+plan::ProgramPlan plan_spawned(const plan::RunOptions& options, const plan::Placement& placement,
+                               const plan::SpawnedProgram& spawned, const Installation& installation)
 {
   std::vector<std::string> unsaid; // the first job has said them
   plan::AppContext program = options.programs[spawned.context];
@@ -303,7 +247,7 @@ plan::ProgramPlan plan_spawned(const plan::RunOptions& options, const plan::Spaw
                      "a shell, or a tool that executes one (" + plan.program.path + ")",
                      "Start the program itself; set its environment with the info key env.");
   plan.same_addresses = options.same_addresses;
-  add_mpi_settings(plan, options, spawned.context, installation, unsaid);
+  add_mpi_settings(plan, options, spawned.context, placement, installation, unsaid);
   for (const std::string& entry : spawned.environment)
     if (const auto equals = entry.find('='); equals != std::string::npos && !belongs_to_one_job(entry))
       job::set_variable(plan.environment, entry.substr(0, equals), entry.substr(equals + 1));
@@ -474,7 +418,7 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   std::vector<std::string> unsaid; // the second start says them
   std::vector<plan::ProgramPlan> plans;
   for (std::size_t i = 0; i < options.programs.size(); ++i)
-    plans.push_back(plan_program(options, i, installation, unsaid));
+    plans.push_back(plan_program(options, i, {}, installation, unsaid));
   check_many_ranks(options, plans);
   const Wrappers wrappers = run_wrappers_of(options, plans, installation);
   if (wrappers.executions.empty() && std::any_of(plans.begin(), plans.end(), needs_wrapper_run)) {
@@ -522,8 +466,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   notes.insert(notes.end(), workers.notes.begin(), workers.notes.end());
   check_machine(plan, workers, limits);
   plan.workers = std::move(workers.workers);
-  plan.plan_spawned = [&options, &installation](const plan::SpawnedProgram& spawned) {
-    return plan_spawned(options, spawned, installation);
+  plan.plan_spawned = [&options, &plan, &installation](const plan::SpawnedProgram& spawned) {
+    return plan_spawned(options, plan.placement, spawned, installation);
   };
   plan.find_shortage = shortage_for;
   plan.kernels = plan::read_kernels(options);

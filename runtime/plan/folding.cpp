@@ -18,7 +18,7 @@ std::shared_ptr<const fold::Rules> read_folding(const RunOptions& options, std::
     return nullptr;
   }
   fold::Rules rules = fold::read_rules(options.fold_rules);
-  rules.budget = options.fold_budget != 0 ? options.fold_budget / ranks : fold::default_budget;
+  rules.budget = options.fold_budget != 0 ? options.fold_budget / ranks : fold::default_budget(ranks);
   if (rules.budget < fold::smallest_budget)
     throw UsageError(
         "--fold-budget", fmt::format("{} or more for each of {} ranks", size_text(fold::smallest_budget), ranks),

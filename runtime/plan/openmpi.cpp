@@ -144,12 +144,25 @@ constexpr std::pair<std::string_view, std::string_view> component_defaults[] = {
     // is out of the list until the rank has read it, and what comes meanwhile has to be sent again.
     {"btl_portals4_eq_recv_size", "32768"},
     {"btl_portals4_recv_md_num", "4"},
-    {"btl_portals4_recv_md_size", "3670016"}, // 14 MiB in all
     // Sends and Gets under way, each: beyond 1024, pml ob1 tries again whatever waits whenever it progresses. Both
     // together stay below btl_portals4_max_pending_ops (8192): a message that waits for room there takes others
     // meanwhile, on the same stack.
     {"btl_portals4_free_list_max_num", "4000"},
 };
+
+// Receive blocks (above): their memory is touched from one end to the other. 14 MiB of a rank as long as all ranks
+// together have 2 GiB, then less, down to stock Open MPI's size of a block.
+std::string receive_block_size(std::size_t ranks)
+{
+  constexpr std::size_t largest = 3670016;
+  constexpr std::size_t smallest = 256 << 10;
+  constexpr std::size_t all = 2UL << 30;
+  constexpr std::size_t blocks = 4;
+  return std::to_string(std::clamp(all / blocks / ranks / smallest * smallest, smallest, largest));
+}
+
+// Each rank of a node looks into the memory of all others after each of their calls.
+constexpr std::size_t many_of_node = 16;
 
 } // namespace
 
@@ -243,6 +256,13 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   for (const auto& [name, value] : component_defaults)
     if (!choices.parameter(name))
       set(name, std::string(value));
+  if (!choices.parameter("btl_portals4_recv_md_size"))
+    set("btl_portals4_recv_md_size", receive_block_size(request.ranks));
+  if (request.most_of_node >= many_of_node && !matching && (!btl || selects(*btl, "vader")))
+    setup.notes.push_back(fmt::format(
+        "{} ranks of a node talk through its memory (btl vader), which takes much CPU time here: each looks "
+        "after every call of the others. Their messages go through the NIC with --mca btl portals4,self",
+        request.most_of_node));
   return setup;
 }
 

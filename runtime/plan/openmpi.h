@@ -35,11 +35,13 @@ struct OpenMpiRequest {
   std::vector<Setting> exports;             // ... and these
   std::filesystem::path library;            // libmpi.so.40 as the program's loader finds it
   std::filesystem::path components;         // directory of Umwelt's mca_*_portals4.so
+  std::size_t ranks = 1;                    // of the run
+  std::size_t most_of_node = 1;             // of these: on one node
 };
 
 struct OpenMpiSetup {
   std::vector<Setting> variables; // to be set in the ranks' environment, OMPI_MCA_...
-  std::vector<std::string> notes; // one line each: choices of the user that take traffic off the simulated network
+  std::vector<std::string> notes; // one line each: what takes traffic off the simulated network, or costs much
 };
 
 // Throws UsageError if Open MPI's own components cannot be found beside its library.

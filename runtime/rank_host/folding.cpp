@@ -16,6 +16,7 @@
 #include "runtime/base/nearest.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/entries/function_symbols.h"
+#include "runtime/rank_host/descriptors.h"
 #include "runtime/rank_host/rank_host.h"
 
 namespace umwelt::rank_host
@@ -28,7 +29,7 @@ using Piece = FoldedMemory::Piece;
 
 constexpr std::uint64_t page = PageMap::page;
 constexpr std::uint64_t table_reach = 2 << 20; // of a table of pages, and the size of a huge page
-constexpr std::uint64_t first_interval = 64;   // calls
+constexpr std::uint64_t first_interval = 8;    // calls
 constexpr std::uint64_t shortest_interval = 8;
 constexpr std::uint64_t longest_interval = 512;
 constexpr unsigned dense_rounds = 16; // that a dense piece has huge pages before it is looked at again
@@ -41,20 +42,32 @@ std::uint64_t up(std::uint64_t value, std::uint64_t unit)
   return (value + unit - 1) / unit * unit;
 }
 
+void* map(void* place, std::uint64_t bytes, int flags)
+{
+  return mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+void set_huge(void* place, std::uint64_t bytes, bool huge)
+{
+  madvise(place, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); // fails where the kernel has none
+}
+
 std::uintptr_t map_piece(std::uint64_t room)
 {
-  void* const place = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return place == MAP_FAILED ? 0 : reinterpret_cast<std::uintptr_t>(place);
+  void* const place = map(nullptr, room, 0);
+  if (place == MAP_FAILED)
+    return 0;
+  set_huge(place, room, false);
+  return reinterpret_cast<std::uintptr_t>(place);
 }
 
 // Nothing of it is there afterwards, tables of pages included.
 void map_anew(std::uintptr_t begin, std::uint64_t bytes, bool huge)
 {
   void* const place = reinterpret_cast<void*>(begin);
-  if (mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
-      MAP_FAILED)
-    madvise(place, bytes, MADV_DONTNEED);                        // out of mappings
-  madvise(place, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); // fails where the kernel has none
+  if (map(place, bytes, MAP_FIXED) == MAP_FAILED)
+    madvise(place, bytes, MADV_DONTNEED); // out of mappings
+  set_huge(place, bytes, huge);
 }
 
 template <class Pieces> auto find_piece(Pieces& pieces, std::uintptr_t begin)
@@ -245,7 +258,6 @@ std::uintptr_t Folding::allocate(Thread& thread, std::uint64_t bytes, std::uint6
     piece.room -= piece.begin - place;
   }
   const std::uintptr_t begin = piece.begin;
-  madvise(reinterpret_cast<void*>(begin), piece.room, MADV_NOHUGEPAGE);
   add(thread, std::move(piece));
   return begin;
 }

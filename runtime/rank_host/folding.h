@@ -5,7 +5,7 @@
 // A rank may have so many bytes of such pages in memory, those of their tables included. How many it has is looked at
 // when it makes a call, the more often the faster they grow; what it asks for by itself depends on its calls alone, so
 // that the same run forgets at the same places. Above the budget all its pieces are mapped anew: that costs two system
-// calls for each, however large it is, and the tables go with the pages, which madvise(2) would leave. One that
+// calls for each, however large it is, and the tables go with the pages (madvise(2) would leave them). One that
 // computes on and on without a call is looked at every few milliseconds (slices.h), too.
 //
 // Pages of which some byte is to be kept stay. Pieces that are freed are used again, so that a program which allocates

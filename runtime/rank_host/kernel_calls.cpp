@@ -12,6 +12,7 @@
 #include "runtime/base/usage_error.h"
 #include "runtime/engine/floating_point.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/rank_host/descriptors.h"
 #include "runtime/rank_host/rank_host.h"
 
 namespace umwelt::rank_host

@@ -2,15 +2,14 @@
 #include "runtime/rank_host/rank_host.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "loader/high_memory.h"
@@ -20,6 +19,7 @@
 #include "runtime/diagnose/symbols.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
+#include "runtime/rank_host/descriptors.h"
 #include "runtime/rank_host/folding.h"
 #include "runtime/rank_host/kernel_calls.h"
 #include "runtime/rank_host/path_ends.h"
@@ -30,55 +30,11 @@
 namespace umwelt::rank_host
 {
 
-std::uint32_t* descriptor_owners()
-{
-  static std::array<std::uint32_t, UMW_DESCRIPTORS> owners;
-  return owners.data();
-}
-
 namespace
 {
 
 // Between looks at the clock: what is shorter has nothing that could be cold.
 constexpr double shortest_path = 100.0 * sim::nanosecond;
-
-std::uint32_t openers = 0; // umw_gate::openers
-
-// Its calls do not return.
-void end_opening(umw_gate& gate)
-{
-  openers -= std::exchange(gate.opening, 0);
-}
-
-// The program may have closed it, and something else is there.
-bool is_pmi(const umw_gate& gate, int own)
-{
-  struct stat status {
-  };
-  return own == gate.pmi_fd && fstat(own, &status) == 0 && status.st_ino == gate.pmi_inode &&
-         status.st_dev == gate.pmi_device;
-}
-
-// Of a rank that ends: pipes and FIFOs of others end, what it has written to the runtime may be the last. The places of
-// its 0, 1 and 2 are the runtime's to close, and so is its end of PMI_FD.
-void close_descriptors(umw_gate& gate)
-{
-  end_opening(gate);
-  const std::uint32_t self = gate.owner;
-  std::uint32_t* owners = descriptor_owners();
-  const int nothing = open("/", O_PATH | O_CLOEXEC);
-  for (const int home : gate.standard_fds) {
-    dup3(nothing, home, O_CLOEXEC);
-    owners[home] = UMW_OWN_DESCRIPTOR;
-  }
-  close(nothing);
-  for (int own = 3; own < UMW_DESCRIPTORS; ++own)
-    if (owners[own] == self) {
-      owners[own] = 0;
-      if (!is_pmi(gate, own))
-        close(own);
-    }
-}
 
 // Where in the program the thread is, in the file's own terms: what the stack shows first, up to some frames of
 // libraries. 0: nowhere.
@@ -94,6 +50,20 @@ __attribute__((no_sanitize("address"))) std::uintptr_t place_in_program(const Th
       if (*word - code.begin < code.end - code.begin)
         return *word - code.begin + 1;
   return 0;
+}
+
+// What lies far below where the thread stands was used once: the start of an MPI library goes some 900 KiB deep, and
+// most programs never again.
+void give_back_stack(const Thread& thread)
+{
+  constexpr std::uintptr_t page = 4096;
+  constexpr std::uintptr_t kept = 64 << 10;
+  const auto [bottom, top] = thread.stack_words();
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(bottom) + page - 1) / page * page;
+  const std::uintptr_t end = (here - kept) / page * page;
+  if (here < reinterpret_cast<std::uintptr_t>(top) && end > begin)
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 } // namespace
@@ -225,6 +195,9 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     const auto* a = static_cast<const umw_args_umw_die*>(arguments);
     die(thread, a->number, static_cast<const siginfo_t*>(a->information), static_cast<const ucontext_t*>(a->context));
   }
+  case UMW_OP_umw_fence:
+    give_back_stack(thread);
+    return false;
   case UMW_OP_umw_exit:
     if (kernel_calls_)
       kernel_calls_->tell_totals(thread);
@@ -302,7 +275,7 @@ loader::Linker::Failure RankHost::load(Thread& main)
   Rank& rank = main.rank;
   rank.gate.high_memory = &loader::high_memory();
   rank.gate.descriptor_owners = descriptor_owners();
-  rank.gate.openers = &openers;
+  rank.gate.openers = openers();
   const engine::Stack& stack = main.fiber->stack();
   loader::LinkerStart start{rank.interpreter,
                             rank.preloaded,

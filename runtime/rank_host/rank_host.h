@@ -119,9 +119,6 @@ struct Rank {
   std::unique_ptr<FoldedMemory> folded;              // --fold; null: it has none yet
 };
 
-// Whose the descriptors of this process are (umw_gate::descriptor_owners).
-[[nodiscard]] std::uint32_t* descriptor_owners();
-
 // What the user wants of the ranks of a process.
 struct Work {
   SimTime quantum = 0;                             // of time slices

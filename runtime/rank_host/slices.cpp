@@ -93,8 +93,6 @@ void Slices::on_tick(ucontext_t& context)
     return;
   const engine::Crossing crossing;
   Thread& thread = *rank_host_.running();
-  if (Folding* const folding = rank_host_.folding())
-    folding->ticked(thread.rank);
   if (std::exchange(stepping_, false)) { // else the steps were another thread's, which waits in a system call now
     if (&thread == watched_) {
       stepping_ = true;
@@ -104,6 +102,8 @@ void Slices::on_tick(ucontext_t& context)
   Watch& watch = thread.watch;
   if (watch.crossings != thread.rank.gate.crossings)
     begin_watch(thread);
+  else if (Folding* const folding = rank_host_.folding())
+    folding->ticked(thread.rank);
   if (thread.rank.gate.no_preempt == 0 && !std::exchange(forking_, false))
     loops_.breakpoints().put_back();
   const std::uintptr_t pc = pc_of(context);

@@ -39,6 +39,14 @@ def job_processes(mark):
     return found
 
 
+def split_arguments(arguments):
+    """What stands before the first "--", and what stands behind it."""
+    if "--" not in arguments:
+        return arguments, []
+    split = arguments.index("--")
+    return arguments[:split], arguments[split + 1 :]
+
+
 def add_outputs(parser):
     parser.add_argument("--json", type=pathlib.Path, help="write the figures there, too")
     parser.add_argument("--markdown", type=pathlib.Path, help="write the tables there instead of to standard output")

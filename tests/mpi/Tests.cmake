@@ -77,9 +77,17 @@ set_tests_properties(mpi.node_messages PROPERTIES LABELS "mpi;node" TIMEOUT 200)
 
 # Memory that may be forgotten
 mpi_program(fold_messages fold_messages.c)
-mpi_test(fold_messages NP 2 3 OPTIONS --fold at_least=1MiB,keep=0..5000,keep=size-3000..size)
+set(fold_messages_options --fold at_least=1MiB,keep=0..5000,keep=size-3000..size --fold-budget 2MiB)
+mpi_test(fold_messages NP 2 3 OPTIONS ${fold_messages_options})
+foreach(script IN ITEMS determinism "../workers/agree")
+  cmake_path(GET script FILENAME name)
+  add_test(NAME mpi.${name}-fold_messages
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh $<TARGET_FILE:umwelt> 2 ${fold_messages_options} --
+      ${mpi_programs}/fold_messages)
+  set_tests_properties(mpi.${name}-fold_messages PROPERTIES LABELS mpi TIMEOUT 200)
+endforeach()
 mpi_program(fold_fortran fold_fortran.f90)
-mpi_test(fold_fortran NP 2 WAYS ob1 workers OPTIONS --fold at_least=1MiB,keep=0..800)
+mpi_test(fold_fortran NP 2 WAYS ob1 workers OPTIONS --fold at_least=1MiB,keep=0..800 --fold-budget 2MiB)
 # MPI_Alloc_mem counts for its caller: two ranks have it once
 foreach(program_and_rule IN ITEMS "messages;at_least=1MiB,function=main" "fortran;at_least=5130000,at_most=5300000")
   list(GET program_and_rule 0 program)
@@ -287,8 +295,6 @@ foreach(way IN LISTS mpi_ways)
           ${CMAKE_CURRENT_SOURCE_DIR}/hpccinf.txt.in --cpu ${cpu} ${mpi_options_${way}})
       set_tests_properties(${test} PROPERTIES LABELS "mpi;${way}" TIMEOUT 150)
     endforeach()
-    # Not quite the same every time (runtime/job/BUGS.md, "Open").
-    set_property(TEST mpi.hpcc_measured.${way} APPEND PROPERTY LABELS long)
   endif()
   if(UMWELT_NETPIPE)
     add_test(NAME mpi.netpipe.${way}

@@ -27,6 +27,8 @@ UMW_TABLE("Sockets and names")
 #include "preload/abi/tables/sockets.def"
 UMW_TABLE("Memory")
 #include "preload/abi/tables/memory.def"
+UMW_TABLE("Allocations, with --fold")
+#include "preload/abi/tables/fold.def"
 UMW_TABLE("System V IPC and message queues")
 #include "preload/abi/tables/sysv.def"
 UMW_TABLE("Threads")

@@ -51,6 +51,14 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> kept(const Rule& rule, std:
 
 using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
+TEST(FoldBudget, IsOfARankUntilAllTogetherHaveMuch)
+{
+  EXPECT_EQ(default_budget(1), 4U << 20);
+  EXPECT_EQ(default_budget(256), 4U << 20);
+  EXPECT_EQ(default_budget(512), 2U << 20);
+  EXPECT_EQ(default_budget(100'000), 1U << 20);
+}
+
 TEST(FoldRule, BySize)
 {
   const Rule rule = read("at_least=64MiB, at_most=1GiB");

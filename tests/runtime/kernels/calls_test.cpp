@@ -2,6 +2,8 @@
 #include "runtime/kernels/calls.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
 
 #include <gmock/gmock.h>
@@ -63,6 +65,47 @@ TEST_F(CallsTest, AModelledCallRunsAndTakesWhatItIsSaidToHaveTaken)
   calls_->end(call, rank, 3 * sim::microsecond, 0);
   EXPECT_EQ(totals().time, 3 * sim::microsecond);
   EXPECT_EQ(totals().skipped, 0U);
+}
+
+TEST_F(CallsTest, ParametersAreSetBeforeTheFunctionRunsOrInsteadOfIt)
+{
+  for (const std::string action : {"skip", "model"}) {
+    calls("- {name: f, function: 'void f(double& x, int& i, char& c)', action: " + action +
+          ", duration: 1us, sets: {x: i + 0.5, i: 7, c: 65}}");
+    double x = 0;
+    std::array<std::int32_t, 2> i{3, 4};
+    std::array<char, 2> c{'x', 'y'};
+    const CallRegisters frame{{reinterpret_cast<std::uint64_t>(&x), reinterpret_cast<std::uint64_t>(&i),
+                               reinterpret_cast<std::uint64_t>(&c), 0, 0, 0},
+                              {},
+                              nullptr};
+    (void)calls_->begin(function("f"), place, frame);
+    EXPECT_EQ(x, 3.5); // of what i was
+    EXPECT_THAT(i, testing::ElementsAre(7, 4));
+    EXPECT_THAT(c, testing::ElementsAre('A', 'y'));
+  }
+}
+
+TEST_F(CallsTest, ANullReferenceIsNotSet)
+{
+  calls("- {name: f, function: void f(double& x), action: skip, duration: 1us, sets: {x: 1}}");
+  EXPECT_EQ(calls_->begin(function("f"), place, with(0)).way, Calls::Way::skip);
+}
+
+TEST_F(CallsTest, RandomSettingsDifferFromCallToCallAndFromEachOther)
+{
+  calls("- {name: f, function: 'void f(double& x, double& y)', action: skip, duration: 1us,\n"
+        "   sets: {x: 'random(0, 1)', y: 'random(0, 1)'}}");
+  std::array<double, 2> first{};
+  std::array<double, 2> second{};
+  for (std::array<double, 2>* one : {&first, &second})
+    (void)calls_->begin(
+        function("f"), place,
+        {{reinterpret_cast<std::uint64_t>(&(*one)[0]), reinterpret_cast<std::uint64_t>(&(*one)[1]), 0, 0, 0, 0},
+         {},
+         nullptr});
+  EXPECT_NE(first[0], first[1]);
+  EXPECT_NE(first[0], second[0]);
 }
 
 TEST_F(CallsTest, ACallThatNeverReturnsIsOneAllTheSame)

@@ -132,6 +132,18 @@ TEST(KernelsFileErrors, ArgumentsOfAnUnknownFunction)
                     HasSubstr("Give a 'function:' line")));
 }
 
+TEST(KernelsFileErrors, ParametersThatCannotBeSet)
+{
+  EXPECT_THAT(kernel_error("- {name: f, function: void f(int n), action: skip, duration: 1us, sets: {n: 1}}"),
+              HasSubstr("sets, n: expected a parameter that the function takes by reference, got 'n'"));
+  EXPECT_THAT(kernel_error("- {name: work, action: skip, duration: 1us, sets: {x: 1}}"),
+              HasSubstr("Give a 'function:' line with it as 'double& x' or 'int& x'."));
+  EXPECT_THAT(kernel_error("- {name: f, function: void f(int& n), action: skip, duration: 1us, sets: {n: 1us}}"),
+              HasSubstr("sets, n: expected"));
+  EXPECT_THAT(kernel_error("- {name: f, function: void f(int& n), action: sample, sets: {n: 1}}"),
+              HasSubstr("expected 'sets' only for action model or skip"));
+}
+
 TEST(KernelsFileErrors, NumberOfArguments)
 {
   EXPECT_THAT(dgemm_error("model", "duration: 1us * sqrt(M, N)"),

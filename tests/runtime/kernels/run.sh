@@ -4,20 +4,9 @@
 set -u
 case=$1 umwelt=$2 program=$3 plugin=$4
 kernels=$(dirname "$(readlink -f "$0")")/program.yaml
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail() {
-  echo "FAILED: $*"
-  tail -n 40 stdout stderr
-  exit 1
-}
+. "$(dirname "$(readlink -f "$0")")/../cases.sh"
 run() { # CODE OPTIONS...
-  local expected=$1
-  shift
-  SHOW_TIMES=1 timeout --kill-after=5 60 "$umwelt" run "$@" "$program" "$plugin" >stdout 2>stderr </dev/null
-  local code=$?
-  [ $code = "$expected" ] || fail "$*: exit code $code, expected $expected"
+  SHOW_TIMES=1 expect "$1" "$umwelt" run "${@:2}" "$program" "$plugin" </dev/null
 }
 refused() { # PATTERN TEXT OF THE FILE
   printf 'kernels:\n%s\n' "$2" >bad.yaml

@@ -3,21 +3,8 @@
 # repeat.sh CASE UMWELT DIRECTORY: --repeat, with the programs of that directory.
 set -u
 case=$1 umwelt=$2 programs=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-fail() {
-  echo "FAILED: $*"
-  tail -n 30 stdout stderr
-  exit 1
-}
-run() { # CODE OPTIONS...
-  local expected=$1
-  shift
-  timeout --kill-after=5 60 "$umwelt" run "$@" >stdout 2>stderr
-  local code=$?
-  [ $code = "$expected" ] || fail "$*: exit code $code, expected $expected"
-}
+. "$(dirname "$(readlink -f "$0")")/../cases.sh"
+run() { expect "$1" "$umwelt" run "${@:2}"; } # CODE OPTIONS...
 value() { # EXPRESSION of the report r
   python3 -c "import json; r = json.load(open('r.json')); print($1)"
 }

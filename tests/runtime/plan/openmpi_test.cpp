@@ -68,6 +68,22 @@ TEST_F(OpenMpi, DefaultsToOb1OverPortals)
                   Pair("OMPI_MCA_osc", "^ucx,portals4,rdma"), Pair("OMPI_MCA_pml", "ob1")));
 }
 
+TEST_F(OpenMpi, ReceiveBlocksOfManyRanksAreSmaller)
+{
+  request.ranks = 1024;
+  EXPECT_EQ(variables().at("OMPI_MCA_btl_portals4_recv_md_size"), "524288");
+  request.ranks = 100'000;
+  EXPECT_EQ(variables().at("OMPI_MCA_btl_portals4_recv_md_size"), "262144");
+}
+
+TEST_F(OpenMpi, ManyRanksOfANodeOverVaderAreTold)
+{
+  request.most_of_node = 32;
+  EXPECT_THAT(set_up_open_mpi(request).notes, ::testing::ElementsAre(::testing::HasSubstr("--mca btl portals4,self")));
+  request.mca = {{"btl", "portals4,self"}};
+  EXPECT_THAT(set_up_open_mpi(request).notes, ::testing::IsEmpty());
+}
+
 TEST_F(OpenMpi, PmlCmGetsThePortalsMtl)
 {
   request.mca = {{"pml", "cm"}};

@@ -5,7 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "program.h"
+#include "pattern.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -272,9 +272,7 @@ static void in_children(void)
   munmap(mapped, SIZE);
 }
 
-/* --- threads: each writes, and another one frees -------------------------------------------------------------------
- */
-
+/* Each writes, and another one frees. */
 enum { THREADS = 4, ROUNDS = 30 };
 static char* _Atomic handed[THREADS];
 static unsigned long _Atomic bad;
@@ -331,9 +329,7 @@ static void many(void)
     free(memory[i]);
 }
 
-/* --- which rule ----------------------------------------------------------------------------------------------------
- */
-
+/* Of which the rules in run.sh mean one. */
 __attribute__((noinline)) static void* by_one(size_t size)
 {
   void* volatile memory = malloc(size);
@@ -357,9 +353,6 @@ static void functions(void)
   use("by_one, larger", memory, 2 * (size_t)SIZE);
   free(memory);
 }
-
-/* --- how much is there ---------------------------------------------------------------------------------------------
- */
 
 static size_t present(const char* memory, size_t size)
 {
@@ -407,7 +400,7 @@ static void steps(void)
   for (size_t at = 0; at < BIG; at += CHUNK) {
     memset(memory + at, 1, CHUNK);
     usleep(1);
-    if (at % (4 << 20) == 0) {
+    if (at / CHUNK % 8 == 7) {
       const size_t now = present(memory, BIG);
       most = now > most ? now : most;
     }
