@@ -39,15 +39,27 @@ constexpr auto subcommands = std::to_array<Subcommand>({
     {"run", "Run an MPI or Portals program on a simulated machine (umwelt run --help)", Command::Kind::run},
     {"mpirun", "The same (also if the command itself has that name, or mpiexec)", Command::Kind::run},
     {"oshrun", "The same, for OpenSHMEM programs (also if the command itself has that name)", Command::Kind::run},
+    {"kernels", "Run a program and tell which functions take its time, as a file for --kernels (umwelt kernels --help)",
+     Command::Kind::run},
     {"platforms", "List the simulated machines", Command::Kind::platforms},
     {"models", "List the network models and their parameters", Command::Kind::models},
-    {"calibrate", "Fit a network model to measurements of a NIC (umwelt calibrate --help)", Command::Kind::calibrate},
+    {"calibrate",
+     "Fit a network model to measurements of a NIC (umwelt calibrate --help), or models of BLAS and LAPACK (umwelt "
+     "calibrate kernels --help)",
+     Command::Kind::calibrate},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
     {"coverage", "List the functions that are simulated", Command::Kind::coverage},
     {"help", "Show the help of a command (umwelt help run), or with --man the manual page in roff",
      Command::Kind::text},
     {"completion", "Show what a shell needs to complete words of umwelt (umwelt completion bash)", Command::Kind::text},
 });
+
+constexpr std::string_view watching = "kernels"; // the command that runs a program to watch it
+
+std::string help_of(std::string_view command)
+{
+  return command == watching ? kernels_help(option_groups()) : run_help(option_groups());
+}
 
 bool is_run(std::string_view word)
 {
@@ -119,12 +131,12 @@ void check_name(std::span<const std::string> arguments, const Lookup& environmen
                   in_quotes(word), nearest(word, names)));
 }
 
-Command parse_run_command(std::span<const std::string> arguments, const Lookup& environment)
+Command parse_run_command(std::string_view name, std::span<const std::string> arguments, const Lookup& environment)
 {
   Command command;
-  command.run = parse_run(arguments, environment);
+  command.run = parse_run(arguments, environment, name == watching ? RunKind::watched : RunKind::ordinary);
   if (command.run.help)
-    command.text = run_help(option_groups());
+    command.text = help_of(name);
   else if (command.run.version)
     command.text = version_line() + "\n";
   else
@@ -157,7 +169,7 @@ Command parse_help(std::span<const std::string> arguments, const Lookup& environ
     return text_command(manual(commands(), option_groups(), version()));
   check_name(arguments, environment);
   if (is_run(word))
-    return text_command(run_help(option_groups()));
+    return text_command(help_of(word));
   if (word == "calibrate")
     return calibrate(general);
   return parse_with_cli11(std::vector<std::string>{word, general.front()});
@@ -195,7 +207,7 @@ std::vector<std::string> command_words(std::string_view program, std::span<const
 {
   const std::string_view name = program.substr(program.rfind('/') + 1);
   std::vector<std::string> words(arguments.begin(), arguments.end());
-  if (is_run(name) || name == "mpiexec")
+  if ((is_run(name) && name != watching) || name == "mpiexec")
     words.insert(words.begin(), "run");
   return words;
 }
@@ -203,12 +215,12 @@ std::vector<std::string> command_words(std::string_view program, std::span<const
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   if (arguments.empty())
-    throw UsageError("command", "run, platforms, models, calibrate, doctor or coverage", "none",
+    throw UsageError("command", "run, kernels, platforms, models, calibrate, doctor or coverage", "none",
                      "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
   const std::string& word = arguments.front();
   const std::span<const std::string> others = arguments.subspan(1);
   if (is_run(word))
-    return parse_run_command(others, environment);
+    return parse_run_command(word, others, environment);
   if (word == "calibrate")
     return calibrate(others);
   if (word == "help" || asks_for_help(word))

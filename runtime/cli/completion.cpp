@@ -28,7 +28,7 @@ _umwelt()
     case ${words[1]} in
       help) COMPREPLY=($(compgen -W "$_umwelt_commands --man" -- "$word")) ;;
       completion) COMPREPLY=($(compgen -W "bash" -- "$word")) ;;
-      calibrate) COMPREPLY=($(compgen -W "--help" -f -- "$word")) ;;
+      calibrate) COMPREPLY=($(compgen -W "kernels --help" -f -- "$word")) ;;
       *) COMPREPLY=($(compgen -W "--help --json" -- "$word")) ;;
     esac
     return

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// `umwelt run --help`.
+// `umwelt run --help`, `umwelt kernels --help`.
 #pragma once
 
 #include <span>
@@ -11,5 +11,6 @@ namespace umwelt::cli
 {
 
 std::string run_help(std::span<const OptionGroup> groups);
+std::string kernels_help(std::span<const OptionGroup> groups);
 
 } // namespace umwelt::cli

@@ -4,6 +4,7 @@
 // one dash, options that take two values, values that begin with a dash, and a list of options that ends at the first
 // word that is none and starts again behind ':' are outside its grammar.
 #include "runtime/cli/options.h"
+#include "runtime/cli/option_checks.h"
 #include "runtime/plan/worker_plan.h"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ enum class Group {
   time,
   machine,
   information,
-  accepted
+  accepted,
+  watching
 };
 
 struct Option {
@@ -154,6 +156,30 @@ unsigned usable_cpus()
 void no_effect(State& state, const Given& given, std::string_view why)
 {
   state.run.notes.push_back(fmt::format("{} has no effect: {}", given.option, why));
+}
+
+plan::WatchWishes& watching(State& state, const Given& given)
+{
+  if (!state.run.watch)
+    throw UsageError(given.option, "umwelt kernels in front of it", "umwelt run, which writes no kernels file",
+                     "For example: umwelt kernels -np 1 PROGRAM");
+  return *state.run.watch;
+}
+
+void apply_least(State& state, const Given& given)
+{
+  constexpr double most = 100;
+  const std::string& text = given.value();
+  const double percent = read_factor(given.option, text.ends_with('%') ? text.substr(0, text.size() - 1) : text);
+  if (percent > most)
+    throw UsageError(given.option, "a percentage up to 100", in_quotes(text), "For example: --least 5");
+  watching(state, given).least = percent / most;
+}
+
+void apply_functions(State& state, const Given& given)
+{
+  for (const std::string_view name : split(given.value(), ','))
+    watching(state, given).functions.emplace_back(name);
 }
 
 using S = State&;
@@ -322,6 +348,15 @@ constexpr auto options = std::to_array<Option>({
   {Group::accepted, "prefix", "DIR", "every rank uses the Open MPI it is linked to",
    [](S s, G g) { no_effect(s, g, "every rank uses the Open MPI it is linked to"); }},
   {Group::accepted, "noprefix", "", "the same", [](S, G) {}},
+
+  {Group::watching, "o output", "FILE", "the kernels file that is written; default kernels.yaml",
+   [](S s, G g) { watching(s, g).output = g.value(); }},
+  {Group::watching, "force", "", "replace it if it is there", [](S s, G g) { watching(s, g).overwrite = true; }},
+  {Group::watching, "least", "PERCENT", "of the time of computing, below which a function is not in the file; default "
+   "1", apply_least},
+  {Group::watching, "functions", "NAME,...", "symbols to watch besides the functions of BLAS, LAPACK and FFTW; may "
+   "come several times",
+   apply_functions},
 });
 // clang-format on
 
@@ -363,10 +398,12 @@ std::string with_dashes(std::string_view name)
 class Parser
 {
 public:
-  Parser(std::span<const std::string> arguments, const Lookup& environment)
+  Parser(std::span<const std::string> arguments, const Lookup& environment, RunKind kind)
       : arguments_(arguments), state_{{}, {}, environment}
   {
     state_.run.jobs = usable_cpus();
+    if (kind == RunKind::watched)
+      state_.run.watch.emplace();
   }
 
   plan::RunOptions parse()
@@ -477,47 +514,12 @@ private:
         throw UsageError(fmt::format("program {}", in_quotes(app.argv.front())), "-np N, as there are several programs",
                          "no number of ranks", "Write: -np N PROGRAM : -np M PROGRAM");
     }
-    check_universe();
-    check_trace();
+    check_job(run);
     if (!run.timeout) {
       if (const auto text = state_.environment("MPIEXEC_TIMEOUT"))
         run.timeout = static_cast<unsigned>(
             read_count("MPIEXEC_TIMEOUT (environment)", *text, "a number of seconds", 1, most_ranks));
     }
-  }
-
-  void check_universe()
-  {
-    plan::RunOptions& run = state_.run;
-    if (!run.universe)
-      return;
-    unsigned ranks = 0;
-    for (const plan::AppContext& app : run.programs) {
-      ranks += app.ranks.value_or(run.ranks_per_node.value_or(1));
-      if (!app.hosts.empty())
-        throw UsageError("--universe", "no hosts besides", "--host or --hostfile, whose slots are the room there is",
-                         "Give the hosts more slots (--host NAME:N, slots=N), or leave them out.");
-    }
-    if (*run.universe < ranks)
-      throw UsageError(fmt::format("--universe {}", *run.universe),
-                       fmt::format("at least the {} ranks that are started", ranks), fmt::format("{}", *run.universe),
-                       "It counts these and those that they spawn.");
-  }
-
-  void check_trace()
-  {
-    plan::RunOptions& run = state_.run;
-    if (run.trace.empty() && (run.trace_format || !run.trace_ranks.empty()))
-      throw UsageError(run.trace_format ? "--trace-format" : "--trace-ranks", "--trace FILE with it", "none",
-                       "For example: --trace run.pftrace");
-    if (!run.trace.empty() && !run.trace_format)
-      run.trace_format = observe::trace_format_of(run.trace);
-    if (!run.trace.empty() && !run.trace_format)
-      throw UsageError("--trace", "a name that ends in .pftrace, .perfetto-trace, .pb (Perfetto) or .csv",
-                       in_quotes(run.trace), "Name the file so, or say --trace-format perfetto or csv.");
-    if (!run.trace.empty() && run.repeat > 1)
-      throw UsageError("--trace", "one run", fmt::format("--repeat {}", run.repeat),
-                       "Leave one of them out: a trace is of one run.");
   }
 
   std::span<const std::string> arguments_;
@@ -543,14 +545,15 @@ constexpr auto headings = std::to_array<Heading>({
     {Group::time, "Simulated time of computation"},
     {Group::machine, "Use of this machine"},
     {Group::information, "This text"},
+    {Group::watching, "Of umwelt kernels alone"},
     {Group::accepted, "Accepted for mpirun's sake, without effect"},
 });
 
 } // namespace
 
-plan::RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment)
+plan::RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment, RunKind kind)
 {
-  return Parser(arguments, environment).parse();
+  return Parser(arguments, environment, kind).parse();
 }
 
 std::vector<OptionGroup> option_groups()
@@ -559,6 +562,7 @@ std::vector<OptionGroup> option_groups()
   for (const Heading& heading : headings) {
     OptionGroup& group = groups.emplace_back();
     group.title = heading.text;
+    group.of_kernels = heading.group == Group::watching;
     for (const Option& option : options) {
       if (option.group != heading.group)
         continue;

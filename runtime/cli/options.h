@@ -24,8 +24,14 @@
 namespace umwelt::cli
 {
 
+enum class RunKind : std::uint8_t {
+  ordinary, // umwelt run
+  watched   // umwelt kernels, which has some options of its own
+};
+
 // Parses what follows `umwelt run`. Throws UsageError. plan::Host files are read here.
-plan::RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment = process_environment);
+plan::RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment = process_environment,
+                           RunKind kind = RunKind::ordinary);
 
 // An option as it is shown: in the help, in the manual page, in completions.
 struct OptionEntry {
@@ -38,9 +44,10 @@ struct OptionEntry {
 struct OptionGroup {
   std::string_view title;
   std::vector<OptionEntry> options;
+  bool of_kernels = false; // of `umwelt kernels` alone
 };
 
-// All options of `umwelt run`, each in one group, what people need first in the first.
+// All options of `umwelt run` and `umwelt kernels`, each in one group, what people need first in the first.
 std::vector<OptionGroup> option_groups();
 
 // Whether `word` is an option of `umwelt run`, with one dash or two, with or without "=VALUE".

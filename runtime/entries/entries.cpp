@@ -58,6 +58,8 @@ Entries::Object& Entries::object_of(const std::string& path, std::vector<std::st
                  [&one](const FunctionSymbol& symbol) { return symbol.name == one.symbol; });
     if (found.size() > 1 &&
         std::any_of(found.begin(), found.end(), [](const FunctionSymbol& symbol) { return symbol.is_static; })) {
+      if (one.optional)
+        continue;
       wrong.push_back(fmt::format("{}: expected one function of that name in {}, got several, at {:#x} and {:#x}. Next "
                                   "step: name one by its address (at: {}+{:#x})",
                                   one.symbol, path, found[0].address, found[1].address,
@@ -65,12 +67,12 @@ Entries::Object& Entries::object_of(const std::string& path, std::vector<std::st
       continue;
     }
     for (const FunctionSymbol& symbol : found)
-      if (symbol.chosen_late)
+      if (!symbol.chosen_late)
+        sites.push_back({i, symbol.address, symbol.bytes});
+      else if (!one.optional)
         wrong.push_back(fmt::format("{} of {}: expected a function, got one that the linker is to choose among several "
                                     "(IFUNC). Next step: name the one that is chosen",
                                     one.symbol, path));
-      else
-        sites.push_back({i, symbol.address, symbol.bytes});
   }
   // Of several names of the same function the first counts.
   std::stable_sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
@@ -86,6 +88,8 @@ Entries::Object& Entries::object_of(const std::string& path, std::vector<std::st
   std::vector<bool> refused(wanted_.size());
   for (const PatchedObject::Refusal& refusal : patched->refusals()) {
     refused[refusal.function] = true;
+    if (wanted_[refusal.function].optional)
+      continue;
     wrong.push_back(fmt::format("{} of {}: its entry {}. Next step: leave it out, or say in which object "
                                 "it is (in:)",
                                 text_of(wanted_[refusal.function]), path, refusal.why));

@@ -24,6 +24,7 @@ struct Wanted {
   std::string symbol;                   // empty: it has none
   std::string object;                   // file name, or its end behind a '/'; empty: wherever the symbol is
   std::optional<std::uint64_t> address; // in place of a symbol: in the object's own terms, as nm and objdump show it
+  bool optional = false;                // where it cannot be patched it is left out, which is no error
 };
 
 class Entries

@@ -79,6 +79,8 @@ public:
   // After run(). False: a file of --output-filename is not whole, as has been said then.
   bool finish_output();
   [[nodiscard]] observe::JobRecord record(const Outcome& outcome, double wall_seconds) const;
+  // Of all ranks, in the order of the plan's kernels.
+  [[nodiscard]] std::vector<kernels::Totals> kernel_totals() const;
 
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
   [[nodiscard]] const Server& server() const { return server_; }

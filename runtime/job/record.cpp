@@ -64,23 +64,40 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
   return record;
 }
 
+std::vector<kernels::Totals> Job::kernel_totals() const
+{
+  std::vector<kernels::Totals> all(plan_.kernels ? plan_.kernels->list.size() : 0);
+  for (const auto& rank : ranks_)
+    for (std::size_t i = 0; i < std::min(all.size(), rank->kernels.size()); ++i)
+      all[i] += rank->kernels[i];
+  return all;
+}
+
 std::vector<observe::KernelRecord> Job::kernel_records() const
 {
   std::vector<observe::KernelRecord> records;
-  for (std::size_t i = 0; plan_.kernels && i < plan_.kernels->list.size(); ++i) {
+  const std::vector<kernels::Totals> totals = kernel_totals();
+  for (std::size_t i = 0; i < totals.size(); ++i) {
     const kernels::Kernel& kernel = plan_.kernels->list[i];
-    kernels::Totals all;
+    const kernels::Totals& all = totals[i];
+    if (!kernel.is_expected && all.calls == 0)
+      continue;
     sim::SimTime most = 0;
     bool told = false;
     for (const auto& rank : ranks_) {
       if (i >= rank->kernels.size())
         continue;
       told = true;
-      all += rank->kernels[i];
       most = std::max(most, rank->kernels[i].time);
     }
-    records.push_back({kernel.name, std::string(kernels::action_names.at(static_cast<std::size_t>(kernel.action))),
-                       all.calls, all.skipped, all.sampled, all.time, most, all.exists || !told, all.nearest});
+    observe::KernelRecord& record = records.emplace_back(observe::KernelRecord{
+        kernel.name, std::string(kernels::action_names.at(static_cast<std::size_t>(kernel.action))), all.calls,
+        all.skipped, all.sampled, all.time, most, all.exists || !told, all.nearest});
+    record.classes = all.sizes.classes().size();
+    const std::vector<kernels::SizeClasses::Range> ranges = all.sizes.ranges();
+    for (std::size_t size = 0; size < std::min(ranges.size(), kernel.class_expressions.size()); ++size)
+      record.sizes.push_back(
+          {kernel.class_expressions[size].text(), ranges[size].least, ranges[size].median, ranges[size].most});
   }
   return records;
 }

@@ -19,28 +19,47 @@ Totals& Totals::operator+=(const Totals& other)
   exists = exists || other.exists;
   if (nearest.empty())
     nearest = other.nearest;
+  sizes += other.sizes;
   return *this;
 }
 
-std::string totals_text(const std::vector<Totals>& totals)
+std::vector<std::string> totals_texts(const std::vector<Totals>& totals)
 {
-  std::string text;
-  for (const Totals& one : totals)
-    text += fmt::format("{} {} {} {} {} {}\n", one.calls, one.skipped, one.sampled, one.time, one.exists ? 1 : 0,
-                        one.nearest.empty() ? "-" : one.nearest);
-  return text;
+  constexpr std::size_t enough = 64 << 10; // bytes
+  std::vector<std::string> texts(1);
+  const auto add = [&](std::size_t kernel, const Totals& one, const std::string& sizes) {
+    if (texts.back().size() > enough)
+      texts.emplace_back();
+    texts.back() += fmt::format("{} {} {} {} {} {} {} {}\n", kernel, one.calls, one.skipped, one.sampled, one.time,
+                                one.exists ? 1 : 0, one.nearest.empty() ? "-" : one.nearest, sizes);
+  };
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    const Totals& one = totals[i];
+    const bool says_something = one.calls > 0 || one.exists || !one.nearest.empty();
+    if (!says_something && i + 1 < totals.size()) // the last one says how many there are
+      continue;
+    const std::vector<std::string> sizes = one.sizes.texts();
+    add(i, one, sizes.front());
+    for (std::size_t part = 1; part < sizes.size(); ++part)
+      add(i, {}, sizes[part]);
+  }
+  return texts;
 }
 
 void add_totals(std::vector<Totals>& totals, std::string_view text)
 {
   std::istringstream lines{std::string(text)};
-  Totals one;
-  for (std::size_t i = 0; lines >> one.calls >> one.skipped >> one.sampled >> one.time >> one.exists >> one.nearest;
-       ++i) {
+  constexpr std::size_t most = 100'000; // kernels
+  for (;;) {
+    std::size_t kernel = 0;
+    Totals one;
+    lines >> kernel >> one.calls >> one.skipped >> one.sampled >> one.time >> one.exists >> one.nearest;
+    if (!lines || kernel >= most || !one.sizes.read(lines))
+      return;
     if (one.nearest == "-")
       one.nearest.clear();
-    totals.resize(std::max(totals.size(), i + 1));
-    totals[i] += one;
+    totals.resize(std::max(totals.size(), kernel + 1));
+    totals[kernel] += one;
   }
 }
 
@@ -67,7 +86,7 @@ void Calls::add_kernel(std::size_t kernel)
     if (one.at)
       functions_.push_back({{}, one.at->object, one.at->offset});
     else
-      functions_.push_back({one.entries[entry].symbol, one.object, {}});
+      functions_.push_back({one.entries[entry].symbol, one.object, {}, !one.is_expected});
     targets_.push_back({Target::What::kernel, kernel, entry});
   }
 }
@@ -150,6 +169,10 @@ Calls::Call Calls::begin(std::size_t function, const Place& place, const CallReg
     call.way = kernel.afterwards == Action::skip ? Way::skip : Way::model;
     break;
   }
+  case Action::watch:
+    call.is_watched = true;
+    call.classes = kernel.classes(values_);
+    return call;
   default:
     call.time = kernel.model->duration(place, values_, number);
     call.way = kernel.action == Action::skip ? Way::skip : Way::model;
@@ -171,7 +194,11 @@ void Calls::end(const Call& call, unsigned rank, sim::SimTime taken, std::uint64
     return;
   if (call.is_sample)
     samplers_[call.kernel].add(call.classes, taken);
-  of(rank)[call.kernel] += {0, 0, call.is_sample ? 1U : 0U, taken};
+  Totals& totals = of(rank)[call.kernel];
+  totals.sampled += call.is_sample ? 1 : 0;
+  totals.time += taken;
+  if (call.is_watched)
+    totals.sizes.add(call.classes, sim::to_seconds(taken));
 }
 
 } // namespace umwelt::kernels

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/kernels/kernels_file.h"
+#include "runtime/kernels/size_classes.h"
 
 namespace umwelt::kernels
 {
@@ -25,12 +26,14 @@ struct Totals {
   sim::SimTime time = 0;
   bool exists = false; // some object had such a function; if none:
   std::string nearest; // the name that is most like the kernel's, or empty
+  SizeClasses sizes;   // of `watch`
 
   Totals& operator+=(const Totals& other);
 };
 
-// Of a rank, one for each kernel, as text and back: processes tell each other.
-std::string totals_text(const std::vector<Totals>& totals);
+// Of a rank, one for each kernel, as texts and back: processes tell each other. Several, since a request between
+// processes has room for 252 KiB (runtime/worker/board.h).
+std::vector<std::string> totals_texts(const std::vector<Totals>& totals);
 // Adds them. What is not such a text says nothing.
 void add_totals(std::vector<Totals>& totals, std::string_view text);
 
@@ -42,6 +45,7 @@ public:
     std::string symbol;                   // empty: it has none
     std::string object;                   // empty: wherever the symbol is
     std::optional<std::uint64_t> address; // in place of a symbol
+    bool optional = false;                // no harm if it cannot be stopped in
   };
   enum class Way : std::uint8_t {
     run,   // it takes what it takes
@@ -56,6 +60,7 @@ public:
     bool result_in_vector = false;
     bool counts = true;            // it is one of the kernel
     bool is_sample = false;        // it is to be measured,
+    bool is_watched = false;       // or told by its sizes,
     std::vector<double> classes;   // as one of these
     std::optional<PlanSizes> plan; // it makes one
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,10 @@ bool Kernel::read(const Entry& entry, const CallRegisters& frame, const Plans& p
   if (of_plan) {
     // Addresses have 47 bits, which a double holds.
     const PlanSizes* sizes = plans.find(static_cast<std::uint64_t>(arguments.front()));
+    if (sizes == nullptr && action == Action::watch) {
+      std::ranges::fill(values, std::numeric_limits<double>::quiet_NaN());
+      return true;
+    }
     if (sizes == nullptr)
       throw UsageError(
           where, "an FFTW plan that one of FFTW's plan functions has made",

@@ -7,7 +7,8 @@
 //   time = kernel.model->duration(place, values, calls)                    (model, skip)
 //   kernel.set(entry, frame, place, values, calls)                         (model, skip)
 //   result = kernel.returns->evaluate(place, values, calls, integer)       (skip)
-//   classes = kernel.classes(values); Sampler::measure(classes) ...        (sample)
+//   classes = kernel.classes(values)                                       (sample, watch)
+//   Sampler::measure(classes) ...                                          (sample)
 #pragma once
 
 #include <array>
@@ -31,14 +32,15 @@ namespace umwelt::kernels
 {
 
 enum class Action : std::uint8_t {
-  run,   // as it is: measured like the rest of the program
-  model, // run it, but its time is the model's
-  skip,  // do not run it; its time is the model's
-  sample // measure calls, then take what was measured
+  run,    // as it is: measured like the rest of the program
+  model,  // run it, but its time is the model's
+  skip,   // do not run it; its time is the model's
+  sample, // measure calls, then take what was measured
+  watch   // as `run`; its calls are told by their sizes
 };
 
 // In the order of Action, as files have them.
-inline constexpr std::array<std::string_view, 4> action_names{"run", "model", "skip", "sample"};
+inline constexpr std::array<std::string_view, 5> action_names{"run", "model", "skip", "sample", "watch"};
 
 // A function in whose entry calls of the kernel are stopped.
 struct Entry {
@@ -63,6 +65,7 @@ struct Kernel {
   std::optional<Address> at;
   std::string object; // in which the symbols are; empty: wherever they are
   Action action = Action::run;
+  bool is_expected = true; // somebody named it: it is an error if it cannot be, and told if it is not called
 
   std::vector<std::string> variables;     // of expressions: arguments, and of a built-in kernel `flops` and `bytes`
   bool of_plan = false;                   // its sizes are those of an FFTW plan
@@ -78,13 +81,13 @@ struct Kernel {
   };
   std::vector<Setting> settings; // of `model` and `skip`
 
-  SamplingLimits limits; // of `sample`
-  std::vector<Expression> class_expressions;
-  Action afterwards = Action::run; // `run` or `skip`, once enough is measured
+  SamplingLimits limits;                     // of `sample`
+  std::vector<Expression> class_expressions; // and of `watch`
+  Action afterwards = Action::run;           // `run` or `skip`, once enough is measured
 
   // The values of the variables, from the registers at the entry. Follows pointers, so the frame has to be one of this
   // process. False: the call only asks how much workspace another one would need; it has to run and is not counted.
-  // Throws UsageError for an FFTW plan that `plans` does not know.
+  // Throws UsageError for an FFTW plan that `plans` does not know; that is watched has sizes that are no numbers then.
   bool read(const Entry& entry, const CallRegisters& frame, const Plans& plans, std::span<double> values) const;
 
   // Follows its settings, for the `call`-th call on that rank.

@@ -178,19 +178,9 @@ void read_settings(Section& section, Kernel& kernel, const std::string& unknown,
   }
 }
 
-void read_sampling(Section& section, Kernel& kernel, const KernelFunction* built_in, const std::string& unknown)
+// What calls are told apart by.
+void read_classes(Section& section, Kernel& kernel, const KernelFunction* built_in, const std::string& unknown)
 {
-  constexpr std::array<std::string_view, 2> then{"run", "skip"};
-  for (const char* key : {"duration", "pieces"})
-    if (const auto item = section.find(key))
-      throw UsageError(item->object, "no duration, since it is sampled", "one", "Remove it, or use 'action: model'.");
-  if (const auto item = section.find("interval"))
-    kernel.limits.interval = read_fraction(*item);
-  if (const auto item = section.find("least"))
-    kernel.limits.least = read_whole(*item, 2, 1'000'000'000);
-  if (const auto item = section.find("then"))
-    kernel.afterwards = read_choice(*item, then) == 0 ? Action::run : Action::skip;
-
   std::vector<std::pair<std::string, std::string>> expressions; // text, object
   if (const auto item = section.find("class")) {
     if (item->node.IsSequence()) {
@@ -214,6 +204,21 @@ void read_sampling(Section& section, Kernel& kernel, const KernelFunction* built
   }
 }
 
+void read_sampling(Section& section, Kernel& kernel, const KernelFunction* built_in, const std::string& unknown)
+{
+  constexpr std::array<std::string_view, 2> then{"run", "skip"};
+  for (const char* key : {"duration", "pieces"})
+    if (const auto item = section.find(key))
+      throw UsageError(item->object, "no duration, since it is sampled", "one", "Remove it, or use 'action: model'.");
+  if (const auto item = section.find("interval"))
+    kernel.limits.interval = read_fraction(*item);
+  if (const auto item = section.find("least"))
+    kernel.limits.least = read_whole(*item, 2, 1'000'000'000);
+  if (const auto item = section.find("then"))
+    kernel.afterwards = read_choice(*item, then) == 0 ? Action::run : Action::skip;
+  read_classes(section, kernel, built_in, unknown);
+}
+
 // Keys that belong to other actions.
 void refuse_others(Section& section, Action action)
 {
@@ -227,7 +232,7 @@ void refuse_others(Section& section, Action action)
                                       {"parameters", "model or skip"},
                                       {"noise", "model or skip"},
                                       {"returns", "skip, or sample with 'then: skip'"},
-                                      {"class", "sample"},
+                                      {"class", "sample or watch"},
                                       {"interval", "sample"},
                                       {"least", "sample"},
                                       {"then", "sample"}}};
@@ -265,13 +270,15 @@ Kernel read_kernel(Section unnamed, std::uint64_t seed)
                                                 kernel.name);
 
   kernel.action =
-      static_cast<Action>(read_choice(section.require("action", "One of run model skip sample."), action_names));
+      static_cast<Action>(read_choice(section.require("action", "One of run model skip sample watch."), action_names));
   if (kernel.action == Action::model || kernel.action == Action::skip) {
     kernel.model = read_model(section, kernel.name, kernel.variables, unknown, seed);
     read_settings(section, kernel, unknown, seed);
   }
   if (kernel.action == Action::sample)
     read_sampling(section, kernel, function.built_in, unknown);
+  if (kernel.action == Action::watch)
+    read_classes(section, kernel, function.built_in, unknown);
   if (kernel.action == Action::skip || (kernel.action == Action::sample && kernel.afterwards == Action::skip))
     read_returns(section, kernel, kernel.variables, unknown, seed);
   if (function.built_in != nullptr && kernel.action != Action::run) {

@@ -25,6 +25,7 @@
 #include "runtime/job/job.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/launch/conductor.h"
+#include "runtime/launch/first_kernels.h"
 #include "runtime/launch/installation.h"
 #include "runtime/launch/mpi_settings.h"
 #include "runtime/launch/restart.h"
@@ -346,11 +347,6 @@ bool finish_results(const plan::Plan& plan, observe::ResultFile* report, const o
   return whole;
 }
 
-} // namespace
-
-namespace
-{
-
 bool needs_wrapper_run(const plan::ProgramPlan& plan)
 {
   return is_wrapper(plan.program);
@@ -414,6 +410,7 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   for (const auto& [option, path] : {std::pair("--report", &options.report), {"--trace", &options.trace}})
     if (!path->empty())
       observe::ResultFile::check(option, *path); // before wrappers run
+  check_kernels_file(options);
   job::StandardOutput::check(options.output);
   std::vector<std::string> unsaid; // the second start says them
   std::vector<plan::ProgramPlan> plans;
@@ -480,6 +477,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   if (!options.notes_said)
     print_notes(options, notes);
   const std::unique_ptr<observe::ResultFile> report = open_results(plan);
+  const std::unique_ptr<observe::ResultFile> kernels_file = open_kernels_file(options);
 
   int exit_code = 0;
   std::vector<int> statuses; // of the ranks with wrappers
@@ -498,7 +496,9 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
     if (options.verbosity >= 0 && options.summary)
       fmt::print(stderr, "{}", observe::summary(record));
     const bool printed = job.finish_output();
-    const bool whole = finish_results(plan, report.get(), record, !job.cpu().measured());
+    bool whole = finish_results(plan, report.get(), record, !job.cpu().measured());
+    if (kernels_file)
+      whole = finish_kernels_file(*kernels_file, plan, job, record) && whole;
     exit_code = (printed && whole) || outcome.exit_code != exit_code::ok ? outcome.exit_code : exit_code::failure;
     for (const Execution& execution : wrappers.executions) {
       const observe::RankRecord& rank = record.ranks[execution.rank];

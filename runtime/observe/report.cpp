@@ -17,6 +17,7 @@ namespace
 
 constexpr std::size_t most_rows = 16; // beyond: minimum, median, maximum
 constexpr int json_version = 1;
+constexpr std::string_view watched_action = "watch"; // of KernelRecord
 
 // What the columns of the rank table are about; those of an interface that nobody has used are left out.
 enum class About { rank, messages, sockets };
@@ -238,6 +239,38 @@ std::string disturbance(const JobRecord& job)
                      100 * waited, 100 * measured / static_cast<double>(compute));
 }
 
+// Functions that were watched, those first that took most.
+std::string watch_table(const JobRecord& job)
+{
+  std::vector<const KernelRecord*> watched;
+  for (const KernelRecord& kernel : job.kernels)
+    if (kernel.action == watched_action && kernel.calls > 0)
+      watched.push_back(&kernel);
+  if (watched.empty())
+    return {};
+  std::stable_sort(watched.begin(), watched.end(),
+                   [](const KernelRecord* a, const KernelRecord* b) { return a->time > b->time; });
+  const auto compute = static_cast<double>(total(job, &RankStatistics::compute));
+  std::vector<Row> rows{{"kernel", "calls", "time", "each", "of computing", "sizes", "least..median..most"}};
+  for (const KernelRecord* kernel : watched) {
+    std::string sizes;
+    for (const KernelRecord::Size& size : kernel->sizes)
+      sizes += fmt::format("{}{} {}", sizes.empty() ? "" : "  ", size.name,
+                           size.least == size.most ? fmt::format("{}", size.least)
+                                                   : fmt::format("{}..{}..{}", size.least, size.median, size.most));
+    rows.push_back({kernel->name, show_count(kernel->calls), show_time(kernel->time),
+                    show_time(kernel->time / static_cast<sim::SimTime>(kernel->calls)),
+                    compute > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(kernel->time) / compute) : "-",
+                    show_count(kernel->classes), sizes});
+  }
+  std::size_t width = 0;
+  for (const Row& row : rows)
+    width = std::max(width, row.back().size());
+  for (Row& row : rows)
+    row.back().resize(width, ' '); // to the left
+  return "\n" + aligned(rows, 1);
+}
+
 // Functions that were followed, and whether that has left the program what it is.
 std::string kernel_table(const JobRecord& job)
 {
@@ -258,12 +291,14 @@ std::string kernel_table(const JobRecord& job)
       never += (never.empty() ? "" : ", ") + kernel.name;
       continue;
     }
+    if (kernel.action == watched_action)
+      continue;
     if (kernel.skipped > 0)
       skipped += (skipped.empty() ? "" : ", ") + kernel.name;
     rows.push_back({kernel.name, kernel.action, show_count(kernel.calls), show_count(kernel.skipped),
                     show_count(kernel.sampled), show_time(kernel.time), show_time(kernel.most)});
   }
-  std::string text = "\n" + (rows.size() > 1 ? aligned(rows, 2) : std::string());
+  std::string text = rows.size() > 1 ? aligned(rows, 2) : std::string();
   if (job.ending != completed)
     text += "  of kernels that ranks called which had not ended themselves, nothing is known\n";
   if (!skipped.empty())
@@ -272,7 +307,8 @@ std::string kernel_table(const JobRecord& job)
     text += fmt::format("  never called: {}\n", never);
   if (!missing.empty() && job.ending == completed)
     text += fmt::format("  neither the program nor its libraries have: {}\n", missing);
-  return text;
+  const std::string watched = watch_table(job);
+  return watched + (text.empty() ? "" : "\n" + text);
 }
 
 // Memory that may have been forgotten.
@@ -313,9 +349,17 @@ nlohmann::ordered_json json_of(const FoldRecord& rule, bool deterministic)
 
 nlohmann::ordered_json json_of(const KernelRecord& kernel)
 {
-  return {{"name", kernel.name},     {"action", kernel.action},       {"calls", kernel.calls},
-          {"exists", kernel.exists}, {"skipped", kernel.skipped},     {"sampled", kernel.sampled},
-          {"time_ps", kernel.time},  {"most_of_rank_ps", kernel.most}};
+  nlohmann::ordered_json json{{"name", kernel.name},     {"action", kernel.action},       {"calls", kernel.calls},
+                              {"exists", kernel.exists}, {"skipped", kernel.skipped},     {"sampled", kernel.sampled},
+                              {"time_ps", kernel.time},  {"most_of_rank_ps", kernel.most}};
+  if (kernel.action == watched_action) {
+    json["classes"] = kernel.classes;
+    json["sizes"] = nlohmann::ordered_json::array();
+    for (const KernelRecord::Size& size : kernel.sizes)
+      json["sizes"].push_back(
+          {{"name", size.name}, {"least", size.least}, {"median", size.median}, {"most", size.most}});
+  }
+  return json;
 }
 
 nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)

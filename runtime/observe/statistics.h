@@ -90,6 +90,15 @@ struct KernelRecord {
   sim::SimTime most = 0;     // and of the rank with most
   bool exists = true;        // false: neither the program nor its libraries have such a function
   std::string nearest;       // then: the name that is most like it, or empty
+  // Where its calls are told by their sizes (watch): how many different ones, and of each size what there was.
+  struct Size {
+    std::string name;
+    double least = 0;
+    double median = 0; // of calls
+    double most = 0;
+  };
+  std::size_t classes = 0;
+  std::vector<Size> sizes;
 };
 
 // A rule of forgetful memory (--fold), in all ranks.

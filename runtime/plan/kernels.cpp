@@ -4,18 +4,25 @@
 #include <optional>
 
 #include "runtime/base/usage_error.h"
+#include "runtime/kernels/watching.h"
 
 namespace umwelt::plan
 {
 
 std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options)
 {
-  if (options.kernels_files.empty())
+  if (options.kernels_files.empty() && !options.watch)
     return nullptr;
   using Kind = engine::CpuPolicy::Kind;
+  const bool measured = options.cpu.kind == Kind::measured || options.cpu.kind == Kind::scaled;
+  if (options.watch) {
+    if (!measured)
+      throw UsageError("umwelt kernels", "--cpu measured or scale, since it measures calls",
+                       "one with which nothing is measured", "Leave --cpu out.");
+    return std::make_shared<const kernels::Kernels>(kernels::watched_kernels(options.watch->functions));
+  }
   const auto seed = options.seed != 0 ? std::optional(options.seed) : std::nullopt;
   auto kernels = std::make_shared<const kernels::Kernels>(kernels::read_kernels(options.kernels_files, seed));
-  const bool measured = options.cpu.kind == Kind::measured || options.cpu.kind == Kind::scaled;
   for (const kernels::Kernel& kernel : kernels->list)
     if (kernel.action == kernels::Action::sample && !measured)
       throw UsageError(kernel.where, "--cpu measured or scale, since `action: sample` measures calls",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the user says of kernels (--kernels), as far as the other options allow it.
+// What the user says of kernels (--kernels, or `umwelt kernels`), as far as the other options allow it.
 #pragma once
 
 #include <memory>

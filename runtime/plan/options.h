@@ -52,6 +52,14 @@ struct WorkerWishes {
   bool parallel = false;                    // -j N was given, N > 1: a worker process for each job
 };
 
+// What `umwelt kernels` is to find out.
+struct WatchWishes {
+  std::string output = "kernels.yaml";
+  bool overwrite = false;             // --force
+  double least = 0.01;                // of the time of computing, that a function in the file has
+  std::vector<std::string> functions; // symbols besides those of the built-in table
+};
+
 struct RunOptions {
   std::vector<AppContext> programs;
 
@@ -84,7 +92,8 @@ struct RunOptions {
   // 96 to 105 ns away.
   sim::SimTime cpu_first_touch = 100 * sim::nanosecond;
   std::vector<std::string> kernels_files;       // --kernels, in the order given
-  std::vector<std::string> fold_rules;          // --fold, likewise
+  std::optional<WatchWishes> watch;             // `umwelt kernels`
+  std::vector<std::string> fold_rules;          // --fold, in the order given
   std::uint64_t fold_budget = 0;                // bytes, of all ranks; 0: so much for each
   sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls
   std::uint64_t seed = 0;

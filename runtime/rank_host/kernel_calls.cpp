@@ -33,7 +33,7 @@ std::vector<entries::Wanted> wanted(const kernels::Calls& calls)
 {
   std::vector<entries::Wanted> result;
   for (const auto& function : calls.functions())
-    result.push_back({function.symbol, function.object, function.address});
+    result.push_back({function.symbol, function.object, function.address, function.optional});
   return result;
 }
 
@@ -162,9 +162,10 @@ void KernelCalls::tell_totals(Thread& thread)
   std::vector<kernels::Totals> totals =
       called != nullptr ? *called : std::vector<kernels::Totals>(calls_.kernels().size());
   look_up(totals);
-  const std::string text = kernels::totals_text(totals);
-  umw_args_umw_kernel_totals arguments{0, text.c_str()};
-  rank_host_.request(thread, UMW_OP_umw_kernel_totals, &arguments);
+  for (const std::string& text : kernels::totals_texts(totals)) {
+    umw_args_umw_kernel_totals arguments{0, text.c_str()};
+    rank_host_.request(thread, UMW_OP_umw_kernel_totals, &arguments);
+  }
 }
 
 void KernelCalls::look_up(std::vector<kernels::Totals>& totals)
@@ -174,7 +175,7 @@ void KernelCalls::look_up(std::vector<kernels::Totals>& totals)
       totals[*kernel].exists = true;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < totals.size(); ++i) {
-    if (totals[i].exists)
+    if (totals[i].exists || !calls_.kernels()[i].is_expected)
       continue;
     const auto [known, is_new] = nearest_.try_emplace(i);
     if (is_new) {

@@ -13,6 +13,8 @@ namespace umwelt::cli
 namespace
 {
 
+using test::environment;
+using test::error_of;
 using test::parse;
 using test::parse_error;
 using testing::ElementsAre;
@@ -382,6 +384,27 @@ TEST(OptionGroups, AreShort)
     EXPECT_GE(group.options.size(), 1u) << group.title;
     EXPECT_LE(group.options.size(), 10u) << group.title;
   }
+}
+
+TEST(Watching, HasOptionsOfItsOwn)
+{
+  const auto watched = [](const std::vector<std::string>& arguments) {
+    return parse_run(arguments, environment({}), RunKind::watched);
+  };
+  EXPECT_EQ(watched({"./app"}).watch->output, "kernels.yaml");
+  const plan::RunOptions run = watched({"-np", "2", "-o", "k.yaml", "--least=5%", "--functions", "f,g", "--functions",
+                                        "h", "--force", "./app", "-o", "x"});
+  EXPECT_EQ(run.watch->output, "k.yaml");
+  EXPECT_EQ(run.watch->least, 0.05);
+  EXPECT_EQ(run.watch->functions, (std::vector<std::string>{"f", "g", "h"}));
+  EXPECT_TRUE(run.watch->overwrite);
+  EXPECT_EQ(run.programs.front().argv.size(), 3U);
+  EXPECT_FALSE(parse({"./app"}).watch);
+  for (const char* option : {"-o", "--least", "--functions"})
+    EXPECT_THAT(error_of([&] { parse({option, "1", "./app"}); }), HasSubstr("expected umwelt kernels in front of it"));
+  EXPECT_THAT(error_of([&] { watched({"--kernels", "a.yaml", "./app"}); }), HasSubstr("expected no --kernels"));
+  EXPECT_THAT(error_of([&] { watched({"--repeat", "2", "./app"}); }), HasSubstr("expected one run"));
+  EXPECT_THAT(error_of([&] { watched({"--least", "101", "./app"}); }), HasSubstr("a percentage up to 100"));
 }
 
 TEST(RunOption, IsKnownHoweverItIsWritten)

@@ -43,6 +43,12 @@ CallRegisters with(std::uint64_t first)
   return {{first, 0, 0, 0, 0, 0}, {}, nullptr};
 }
 
+void tell(std::vector<Totals>& sum, const std::vector<Totals>& totals)
+{
+  for (const std::string& text : totals_texts(totals))
+    add_totals(sum, text);
+}
+
 TEST_F(CallsTest, ASkippedCallHasItsTimeAndResult)
 {
   calls("- {name: f, function: int f(int n), action: skip, duration: 2us * n, returns: n + 1}");
@@ -117,6 +123,26 @@ TEST_F(CallsTest, ACallThatNeverReturnsIsOneAllTheSame)
   EXPECT_EQ(totals(1).calls, 1U);
 }
 
+TEST_F(CallsTest, WatchedCallsRunAndAreToldByTheirSizes)
+{
+  calls("- {name: f, function: void f(int n), action: watch}");
+  for (const unsigned n : {4U, 4U, 9U}) {
+    const Calls::Call call = calls_->begin(function("f"), place, with(n));
+    EXPECT_EQ(call.way, Calls::Way::run);
+    calls_->end(call, rank, n * sim::microsecond, 0);
+  }
+  std::vector<Totals> told;
+  tell(told, *calls_->totals(rank));
+  tell(told, *calls_->totals(rank));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].calls, 6U);
+  EXPECT_EQ(told[0].time, 34 * sim::microsecond);
+  EXPECT_EQ(told[0].sampled, 0U);
+  ASSERT_EQ(told[0].sizes.classes().size(), 2U);
+  EXPECT_EQ(told[0].sizes.classes().at({4}).calls, 4U);
+  EXPECT_DOUBLE_EQ(told[0].sizes.classes().at({9}).seconds, 18e-6);
+}
+
 TEST_F(CallsTest, SamplesAreMeasuredClassByClass)
 {
   calls("- {name: f, function: void f(int n), action: sample, least: 2, then: skip}");
@@ -151,19 +177,39 @@ TEST_F(CallsTest, TotalsOfRanksAddUp)
 {
   std::vector<Totals> sum;
   const std::vector<Totals> one{{1, 2, 3, 4}, {5, 6, 7, 8}};
-  add_totals(sum, totals_text(one));
-  add_totals(sum, totals_text(one));
+  tell(sum, one);
+  tell(sum, one);
   add_totals(sum, "nonsense");
   ASSERT_EQ(sum.size(), 2U);
   EXPECT_EQ(sum[1].calls, 10U);
   EXPECT_EQ(sum[1].skipped, 12U);
   EXPECT_EQ(sum[1].sampled, 14U);
   EXPECT_EQ(sum[1].time, 16);
-  add_totals(sum, totals_text({{0, 0, 0, 0, true, {}}, {0, 0, 0, 0, false, "dgemm_"}}));
+  tell(sum, {{0, 0, 0, 0, true, {}}, {0, 0, 0, 0, false, "dgemm_"}});
   EXPECT_TRUE(sum[0].exists);
   EXPECT_FALSE(sum[1].exists);
   EXPECT_EQ(sum[0].nearest, "");
   EXPECT_EQ(sum[1].nearest, "dgemm_");
+}
+
+TEST_F(CallsTest, TotalsOfMoreSizesThanARequestHasRoomForAreToldInParts)
+{
+  std::vector<Totals> many(700);
+  for (int i = 0; i < 4000; ++i) {
+    many[3].sizes.add(std::vector{1234567.0 + i, 7654321.0 - i, 1e6 / 3}, 1e-6 / 3);
+    many[9].sizes.add(std::vector{1.0 * i}, 1);
+  }
+  many[3].calls = many[9].calls = 4000;
+  const std::vector<std::string> texts = totals_texts(many);
+  EXPECT_GT(texts.size(), 3U);
+  for (const std::string& text : texts)
+    EXPECT_LT(text.size(), std::size_t{200} << 10);
+  std::vector<Totals> sum;
+  tell(sum, many);
+  ASSERT_EQ(sum.size(), 700U);
+  EXPECT_EQ(sum[3].calls, 4000U);
+  EXPECT_EQ(sum[3].sizes.texts(), many[3].sizes.texts());
+  EXPECT_EQ(sum[9].sizes.classes(), many[9].sizes.classes());
 }
 
 } // namespace

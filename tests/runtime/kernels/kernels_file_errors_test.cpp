@@ -79,10 +79,10 @@ TEST(KernelsFileErrors, Action)
 {
   EXPECT_THAT(kernel_error("- name: dgemm\n"),
               AllOf(StartsWith("k.yaml:2:3, kernel dgemm: expected a line 'action: ...'"),
-                    HasSubstr("One of run model skip sample.")));
-  EXPECT_EQ(
-      kernel_error("- name: dgemm\n  action: skp\n"),
-      "k.yaml:3:11, kernel dgemm, action: expected one of run model skip sample, got 'skp'\n  Did you mean 'skip'?");
+                    HasSubstr("One of run model skip sample watch.")));
+  EXPECT_EQ(kernel_error("- name: dgemm\n  action: skp\n"),
+            "k.yaml:3:11, kernel dgemm, action: expected one of run model skip sample watch, got 'skp'\n  Did you mean "
+            "'skip'?");
 }
 
 TEST(KernelsFileErrors, NoDuration)

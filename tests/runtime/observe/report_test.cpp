@@ -65,6 +65,26 @@ TEST(Summary, TellsWhatKernelsDidAndThatResultsAreNotThePrograms)
   EXPECT_THAT(summary(job(1)), Not(HasSubstr("kernel")));
 }
 
+TEST(Summary, WatchedKernelsAreInATableOfTheirOwnThoseFirstThatTookMost)
+{
+  JobRecord record = job(1);
+  record.ranks[0].statistics.compute = 10 * sim::second;
+  record.kernels = {
+      {"daxpy", "watch", 2, 0, 0, sim::second, sim::second, true, "", 1, {{"N", 9, 9, 9}}},
+      {"dgemm", "watch", 4, 0, 0, 3 * sim::second, 2 * sim::second, true, "", 3, {{"M", 1, 2, 3}, {"N", 5, 5, 5}}},
+      {"own", "watch"}};
+  EXPECT_THAT(summary(record),
+              HasSubstr("\n"
+                        "  kernel  calls     time      each  of computing  sizes  least..median..most\n"
+                        "  dgemm       4  3.000 s  750.0 ms        30.0 %      3  M 1..2..3  N 5\n"
+                        "  daxpy       2  1.000 s  500.0 ms        10.0 %      1  N 9\n"
+                        "\n"
+                        "  never called: own\n"));
+  const auto json = nlohmann::json::parse(report_json(record, false));
+  EXPECT_EQ(json["kernels"][1]["classes"], 3);
+  EXPECT_EQ(json["kernels"][1]["sizes"][0]["median"], 2);
+}
+
 TEST(Summary, OfARunThatWasBrokenOffItDoesNotSayWhatWasNeverCalled)
 {
   JobRecord record = with_kernels();

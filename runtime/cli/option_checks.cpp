@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/cli/option_checks.h"
+
+#include <fmt/format.h>
+
+#include "runtime/base/usage_error.h"
+
+namespace umwelt::cli
+{
+namespace
+{
+
+void check_universe(const plan::RunOptions& run)
+{
+  if (!run.universe)
+    return;
+  unsigned ranks = 0;
+  for (const plan::AppContext& app : run.programs) {
+    ranks += app.ranks.value_or(run.ranks_per_node.value_or(1));
+    if (!app.hosts.empty())
+      throw UsageError("--universe", "no hosts besides", "--host or --hostfile, whose slots are the room there is",
+                       "Give the hosts more slots (--host NAME:N, slots=N), or leave them out.");
+  }
+  if (*run.universe < ranks)
+    throw UsageError(fmt::format("--universe {}", *run.universe),
+                     fmt::format("at least the {} ranks that are started", ranks), fmt::format("{}", *run.universe),
+                     "It counts these and those that they spawn.");
+}
+
+void check_trace(plan::RunOptions& run)
+{
+  if (run.trace.empty() && (run.trace_format || !run.trace_ranks.empty()))
+    throw UsageError(run.trace_format ? "--trace-format" : "--trace-ranks", "--trace FILE with it", "none",
+                     "For example: --trace run.pftrace");
+  if (!run.trace.empty() && !run.trace_format)
+    run.trace_format = observe::trace_format_of(run.trace);
+  if (!run.trace.empty() && !run.trace_format)
+    throw UsageError("--trace", "a name that ends in .pftrace, .perfetto-trace, .pb (Perfetto) or .csv",
+                     in_quotes(run.trace), "Name the file so, or say --trace-format perfetto or csv.");
+  if (!run.trace.empty() && run.repeat > 1)
+    throw UsageError("--trace", "one run", fmt::format("--repeat {}", run.repeat),
+                     "Leave one of them out: a trace is of one run.");
+}
+
+void check_watch(const plan::RunOptions& run)
+{
+  if (!run.watch)
+    return;
+  if (!run.kernels_files.empty())
+    throw UsageError("umwelt kernels", "no --kernels", "--kernels " + run.kernels_files.front(),
+                     "Functions are watched as they are; models are for umwelt run.");
+  if (run.repeat > 1)
+    throw UsageError("umwelt kernels", "one run", fmt::format("--repeat {}", run.repeat), "Leave --repeat out.");
+}
+
+} // namespace
+
+void check_job(plan::RunOptions& run)
+{
+  check_universe(run);
+  check_trace(run);
+  check_watch(run);
+}
+
+} // namespace umwelt::cli

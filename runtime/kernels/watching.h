@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// `umwelt kernels`: an ordinary run in which all functions of the built-in table are watched, and from what they took a
+// first kernels file.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/kernels/calls.h"
+#include "runtime/kernels/kernels_file.h"
+
+namespace umwelt::kernels
+{
+
+// All of the table, `action: watch`, and these symbols, whose arguments are not known. Nobody is told of functions of
+// the table that the program does not have. Left out is Fortran's spelling without underscore: C programs have
+// functions of such names with other arguments. Throws UsageError for a symbol that comes twice.
+Kernels watched_kernels(std::span<const std::string> symbols);
+
+// A kernels file with an entry for each kernel that took `least` (a fraction) of `computing` seconds or more. `totals`:
+// of all ranks, in the order of the kernels.
+std::string first_kernels_file(const Kernels& kernels, std::span<const Totals> totals, double computing, double least,
+                               std::string_view command);
+
+} // namespace umwelt::kernels
