@@ -19,6 +19,7 @@ namespace
 {
 
 constexpr std::uint32_t most_vertices = 700; // of which each is shown
+constexpr std::uint32_t most_named = 64;     // switches with their names beside them
 constexpr std::size_t most_parts = 48;       // otherwise, neighbouring ones together
 constexpr double size = 1000;
 constexpr double margin = 60;
@@ -57,6 +58,9 @@ public:
         line(points_[channel.from], points_[channel.to], kind_name(channel.kind),
              topology_.channel_name(i, network_.prefix));
     }
+    for (Vertex vertex = graph_.nodes(); vertex < graph_.vertices() && graph_.switches() <= most_named; ++vertex)
+      text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\">{}</text>\n", points_[vertex].x + 8,
+                           points_[vertex].y - 6, topology_.vertex_name(vertex, network_.prefix));
     for (Vertex vertex = 0; vertex < graph_.vertices(); ++vertex)
       if (!network_.absent(vertex))
         circle(points_[vertex], vertex < graph_.nodes() ? 3 : 6, vertex < graph_.nodes() ? "#777" : "#136",

@@ -9,9 +9,9 @@
 namespace umwelt::platform
 {
 
-// As SVG: every node, switch and cable up to some hundred of them, their names where the pointer rests. Of larger
-// networks the parts (levels, groups, slices) with how many switches, nodes and cables they have. Throws
-// std::invalid_argument if the platform comes from a file.
+// As SVG: every node, switch and cable up to some hundred of them, their names where the pointer rests (those of few
+// switches beside them, too). Of larger networks the parts (levels, groups, slices) with how many switches, nodes and
+// cables they have. Throws std::invalid_argument if the platform comes from a file.
 std::string drawing(const Platform& platform);
 
 } // namespace umwelt::platform
