@@ -103,8 +103,9 @@ bool tell_check(const Platform& platform, Answers& answers)
     answers.text += fmt::format("  broken: {}\n", wrong);
   answers.text += check.broken.empty() ? "reachable: every pair\n" : "";
   if (check.cycle.empty())
-    answers.text += fmt::format("deadlock: none, the channel dependency graph has no cycle ({} virtual channel{})\n",
-                                check.virtual_channels, check.virtual_channels == 1 ? "" : "s");
+    answers.text += fmt::format("deadlock: none{}, the channel dependency graph has no cycle ({} virtual channel{})\n",
+                                check.nodes < platform.node_count() ? " by these routes" : "", check.virtual_channels,
+                                check.virtual_channels == 1 ? "" : "s");
   else
     answers.text += fmt::format("deadlock: possible where buffers are finite; these links wait for each other in a "
                                 "circle:\n  {}\n",
