@@ -14,13 +14,25 @@ namespace umwelt::platform
 
 using Builder = std::unique_ptr<Platform> (*)(const Request& request, const Parameters& parameters);
 
+std::unique_ptr<Platform> build_bxi(const Request& request, const Parameters& parameters);
 std::unique_ptr<Platform> build_fat_tree(const Request& request, const Parameters& parameters);
+std::unique_ptr<Platform> build_torus(const Request& request, const Parameters& parameters);
+std::unique_ptr<Platform> build_mesh(const Request& request, const Parameters& parameters);
+std::unique_ptr<Platform> build_dragonfly(const Request& request, const Parameters& parameters);
+std::unique_ptr<Platform> build_hyperx(const Request& request, const Parameters& parameters);
+std::unique_ptr<Platform> build_slimfly(const Request& request, const Parameters& parameters);
 std::unique_ptr<Platform> build_crossbar(const Request& request, const Parameters& parameters);
 std::unique_ptr<Platform> build_ethernet(const Request& request, const Parameters& parameters);
 std::unique_ptr<Platform> load_xml(const Request& request);
 
 // Their parameters with defaults, for the catalogue.
+std::vector<ParameterInfo> bxi_parameters();
 std::vector<ParameterInfo> fat_tree_parameters();
+std::vector<ParameterInfo> torus_parameters();
+std::vector<ParameterInfo> mesh_parameters();
+std::vector<ParameterInfo> dragonfly_parameters();
+std::vector<ParameterInfo> hyperx_parameters();
+std::vector<ParameterInfo> slimfly_parameters();
 std::vector<ParameterInfo> crossbar_parameters();
 std::vector<ParameterInfo> ethernet_parameters();
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "platforms/catalogue.h"
+
 #include <array>
 #include <stdexcept>
 
@@ -23,8 +25,15 @@ struct Ready {
 };
 
 constexpr std::array ready_platforms{
-    Ready{"bxi", "two-level fat tree of BXI v2 switches, D-mod-K routing, as many nodes as the run needs",
-          build_fat_tree, fat_tree_parameters},
+    Ready{"bxi", "two-level fat tree of BXI v2 switches, as many nodes as the run needs", build_bxi, bxi_parameters},
+    Ready{"fat_tree", "fat tree of any number of levels, PGFT(h; d1..dh; u1..uh; p1..ph)", build_fat_tree,
+          fat_tree_parameters},
+    Ready{"torus", "torus of any dimension", build_torus, torus_parameters},
+    Ready{"mesh", "mesh of any dimension", build_mesh, mesh_parameters},
+    Ready{"dragonfly", "groups of routers, a cable between any two groups", build_dragonfly, dragonfly_parameters},
+    Ready{"hyperx", "grid with all cables in each row: HyperX, flattened butterfly, full mesh", build_hyperx,
+          hyperx_parameters},
+    Ready{"slimfly", "2 q^2 routers, any two at most two hops apart", build_slimfly, slimfly_parameters},
     Ready{"crossbar", "BXI nodes on one ideal switch: contention at the nodes only", build_crossbar,
           crossbar_parameters},
     Ready{"ethernet", "nodes with 25 Gb/s Ethernet on one ideal switch", build_ethernet, ethernet_parameters},
@@ -66,6 +75,14 @@ std::span<const CatalogueEntry> catalogue()
 {
   static const std::vector<CatalogueEntry> entries = make_catalogue();
   return entries;
+}
+
+std::vector<ParameterInfo> parameters_of(std::string_view spec)
+{
+  for (const Ready& ready : ready_platforms)
+    if (spec.substr(0, spec.find(':')) == ready.name)
+      return ready.parameters();
+  return {};
 }
 
 std::unique_ptr<Platform> make_platform(const Request& request)

@@ -22,22 +22,19 @@ struct Platform::Routes {
   std::unordered_map<std::uint64_t, Route> known; // nodes are stable: references survive rehashing
   std::deque<Link> links;
   std::unordered_map<const simgrid::s4u::Link*, LinkIndex> index_of;
-  std::unordered_map<const simgrid::s4u::Link*, std::string> names;
 
   LinkIndex index(simgrid::s4u::Link* link)
   {
     const auto [found, fresh] = index_of.try_emplace(link, static_cast<LinkIndex>(links.size()));
-    if (fresh) {
-      const auto named = names.find(link);
-      links.push_back(Link{named == names.end() ? link->get_name() : named->second, link->get_bandwidth(),
-                           sim::from_seconds(link->get_latency()), link});
-    }
+    if (fresh)
+      links.push_back(Link{link->get_name(), link->get_bandwidth(), sim::from_seconds(link->get_latency()), link});
     return found->second;
   }
 };
 
-Platform::Platform(std::string name, std::vector<Node> nodes)
-    : name_(std::move(name)), nodes_(std::move(nodes)), routes_(std::make_unique<Routes>())
+Platform::Platform(std::string name, std::vector<Node> nodes, std::shared_ptr<const Network> network)
+    : name_(std::move(name)), nodes_(std::move(nodes)), network_(std::move(network)),
+      routes_(std::make_unique<Routes>())
 {
 }
 
@@ -54,11 +51,6 @@ std::size_t Platform::link_count() const
 const Link& Platform::link(LinkIndex index) const
 {
   return routes_->links[index];
-}
-
-void Platform::name_link(const simgrid::s4u::Link* link, std::string name)
-{
-  routes_->names[link] = std::move(name);
 }
 
 const Route& Platform::route(NodeIndex from, NodeIndex to) const

@@ -25,6 +25,8 @@ namespace umwelt::platform
 using NodeIndex = std::uint32_t;
 using LinkIndex = std::uint32_t;
 
+struct Network; // platforms/network.h
+
 struct Node {
   std::string name; // host name as gethostname() shows it
   unsigned cores = 1;
@@ -51,7 +53,7 @@ struct Route {
 class Platform
 {
 public:
-  Platform(std::string name, std::vector<Node> nodes);
+  Platform(std::string name, std::vector<Node> nodes, std::shared_ptr<const Network> network = nullptr);
   ~Platform();
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
@@ -67,13 +69,14 @@ public:
   [[nodiscard]] const Route& route(NodeIndex from, NodeIndex to) const;
   // Properties the platform carries for the NIC model ("nic:key" in XML <prop>), as key=value.
   [[nodiscard]] const std::map<std::string, std::string>& nic_properties() const { return nic_properties_; }
-  // A name for people instead of SimGrid's ("bxi3 up"), as long as no route over the link has been asked for.
-  void name_link(const simgrid::s4u::Link* link, std::string name);
+  // Its shape; nullptr if the platform comes from a file.
+  [[nodiscard]] const Network* network() const { return network_.get(); }
   void set_nic_property(const std::string& key, const std::string& value) { nic_properties_[key] = value; }
 
 private:
   std::string name_;
   std::vector<Node> nodes_;
+  std::shared_ptr<const Network> network_; // SimGrid's zone has it, too
   std::map<std::string, std::string> nic_properties_;
   struct Routes;
   std::unique_ptr<Routes> routes_;

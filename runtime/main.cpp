@@ -76,6 +76,11 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
   case cli::Command::Kind::run:
     return command.run.repeat > 1 ? launch::repeat(command.run, arguments) : launch::prepare(command.run, arguments);
   case cli::Command::Kind::platforms:
+    if (!command.platform.spec.empty()) {
+      const cli::PlatformAnswer answer = cli::answer(command.platform, command.json);
+      fmt::print("{}", answer.text);
+      return answer.sound ? exit_code::ok : exit_code::usage;
+    }
     fmt::print("{}",
                command.json ? cli::platforms_json(platform::catalogue()) : cli::platforms_text(platform::catalogue()));
     return exit_code::ok;

@@ -41,7 +41,8 @@ constexpr auto subcommands = std::to_array<Subcommand>({
     {"oshrun", "The same, for OpenSHMEM programs (also if the command itself has that name)", Command::Kind::run},
     {"kernels", "Run a program and tell which functions take its time, as a file for --kernels (umwelt kernels --help)",
      Command::Kind::run},
-    {"platforms", "List the simulated machines", Command::Kind::platforms},
+    {"platforms", "List the simulated machines, or examine one: its routes, a picture (umwelt platforms --help)",
+     Command::Kind::platforms},
     {"models", "List the network models and their parameters", Command::Kind::models},
     {"calibrate",
      "Fit a network model to measurements of a NIC (umwelt calibrate --help), or models of BLAS and LAPACK (umwelt "
@@ -234,6 +235,23 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
 namespace
 {
 
+void add_platform_question(CLI::App& subcommand, PlatformQuestion& question)
+{
+  CLI::Option* name = subcommand.add_option("NAME", question.spec, "of one, with parameters as for --platform");
+  for (CLI::Option* option :
+       {subcommand.add_option("--routes", question.routes, "links between two of its nodes")
+            ->expected(2)
+            ->type_name("NODE NODE"),
+        subcommand.add_flag("--check", question.check,
+                            "whether every pair of nodes has a route, and nothing can deadlock"),
+        subcommand.add_flag("--bisection", question.bisection, "what its network carries between two halves"),
+        subcommand.add_option("--draw", question.draw, "write a picture (SVG)")->type_name("FILE"),
+        subcommand.add_option("--nodes", question.nodes, "nodes, where a run decides how many there are; default 64")
+            ->type_name("N")
+            ->check(CLI::Range(1U, 16'777'214U))})
+    option->needs(name);
+}
+
 Command parse_with_cli11(std::span<const std::string> arguments)
 {
   Command command;
@@ -247,6 +265,8 @@ Command parse_with_cli11(std::span<const std::string> arguments)
         known.kind != Command::Kind::run && known.kind != Command::Kind::calibrate && known.kind != Command::Kind::text;
     if (lists)
       subcommand->add_flag("--json", command.json, "JSON instead of text");
+    if (known.kind == Command::Kind::platforms)
+      add_platform_question(*subcommand, command.platform);
   }
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend()); // the order CLI11 takes
   try {

@@ -9,6 +9,7 @@
 
 #include "runtime/base/environment.h"
 #include "runtime/cli/options.h"
+#include "runtime/cli/platform_question.h"
 
 namespace umwelt::cli
 {
@@ -34,6 +35,7 @@ struct Command {
   } kind = Kind::text;
   plan::RunOptions run;
   bool json = false; // --json of platforms, models, doctor and coverage
+  PlatformQuestion platform;
   std::vector<std::string> arguments;
   std::string text;
 };

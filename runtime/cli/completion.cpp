@@ -28,6 +28,14 @@ _umwelt()
     case ${words[1]} in
       help) COMPREPLY=($(compgen -W "$_umwelt_commands --man" -- "$word")) ;;
       completion) COMPREPLY=($(compgen -W "bash" -- "$word")) ;;
+      platforms)
+        if [[ ${words[last - 1]} == --draw ]]; then
+          COMPREPLY=($(compgen -f -- "$word"))
+        else
+          _umwelt_option platform
+          COMPREPLY=($(compgen -W "$kind --routes --check --bisection --draw --nodes --json --help" -- "$word"))
+        fi
+        ;;
       calibrate) COMPREPLY=($(compgen -W "kernels --help" -f -- "$word")) ;;
       *) COMPREPLY=($(compgen -W "--help --json" -- "$word")) ;;
     esac

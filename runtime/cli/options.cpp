@@ -248,6 +248,9 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { plan::apply_map_by(g.option, g.value(), s.run); }},
   {Group::placement, "rank-by", "POLICY", "slot: number ranks node after node; node: round robin; default: as mapped",
    [](S s, G g) { s.run.rank_by = plan::parse_rank_by(g.option, g.value()); }},
+  {Group::placement, "placement", "in_order|round_robin|random[:SEED]|@FILE", "which nodes come first: as they are, a "
+   "rank to each in turn, in an order drawn by SEED (default: --seed), or a node for each rank, one per line",
+   [](S s, G g) { s.run.node_order = plan::parse_node_order(g.option, g.value()); }},
   {Group::placement, "pernode", "", "one rank per node", [](S s, G) { s.run.ranks_per_node = 1; }},
   {Group::placement, "byslot bycore", "", "as --map-by slot", [](S s, G) { s.run.map_by = plan::MapBy::slot; }},
   {Group::placement, "bynode", "", "as --map-by node", [](S s, G) { s.run.map_by = plan::MapBy::node; }},
@@ -515,6 +518,7 @@ private:
                          "no number of ranks", "Write: -np N PROGRAM : -np M PROGRAM");
     }
     check_job(run);
+    plan::apply_node_order(run);
     if (!run.timeout) {
       if (const auto text = state_.environment("MPIEXEC_TIMEOUT"))
         run.timeout = static_cast<unsigned>(

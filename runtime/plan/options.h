@@ -13,6 +13,7 @@
 #include "runtime/engine/cpu_policy.h"
 #include "runtime/observe/trace_format.h"
 #include "runtime/plan/hosts.h"
+#include "runtime/plan/node_order.h"
 
 namespace umwelt::plan
 {
@@ -66,6 +67,7 @@ struct RunOptions {
   std::optional<unsigned> ranks_per_node; // -N, --npernode, --pernode, --map-by ppr:N:node
   MapBy map_by = MapBy::automatic;
   std::optional<RankBy> rank_by; // not given: as mapped
+  NodeOrder node_order;          // --placement
   unsigned cores_per_rank = 1;   // --cpus-per-rank, --map-by ...:PE=N
   bool bound = true;             // threads of a rank stay on its own cores
   bool oversubscribe = false;

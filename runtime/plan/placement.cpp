@@ -9,7 +9,10 @@
 #include <numeric>
 #include <set>
 
+#include "platforms/topologies/draw.h"
+#include "platforms/topologies/shape.h"
 #include "runtime/base/nearest.h"
+#include "runtime/base/parameters.h"
 #include "runtime/base/usage_error.h"
 
 namespace umwelt::plan
@@ -52,10 +55,17 @@ public:
       seat_hosts();
     else
       seat_platform();
-    for (unsigned program = 0; program < run_.programs.size(); ++program)
-      place_program(program);
-    for (const Seat& seat : seats_)
-      result_.seats.push_back({seat.node, seat.limit, capacity(seat.node)});
+    for (unsigned program = 0; program < run_.programs.size(); ++program) {
+      if (run_.node_order.kind == NodeOrder::Kind::file)
+        place_by_file(program);
+      else
+        place_program(program);
+    }
+    std::vector<std::size_t> all(seats_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    order(all);
+    for (const std::size_t seat : all)
+      result_.seats.push_back({seats_[seat].node, seats_[seat].limit, capacity(seats_[seat].node)});
     return std::move(result_);
   }
 
@@ -145,7 +155,54 @@ private:
       for (const Host& host : app.hosts)
         seats.push_back(host_seats_.at(host.name));
     }
+    order(seats);
     return seats;
+  }
+
+  // Every node has a number drawn by the seed; the smallest comes first, in all programs.
+  void order(std::vector<std::size_t>& seats) const
+  {
+    if (run_.node_order.kind != NodeOrder::Kind::random)
+      return;
+    const std::uint64_t seed = platform::mix(run_.node_order.seed.value_or(run_.seed));
+    const auto key = [&](std::size_t seat) { return platform::mix(seed ^ seats_[seat].node); }; // no two are equal
+    std::sort(seats.begin(), seats.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  }
+
+  void place_by_file(unsigned program)
+  {
+    const NodeOrder& order = run_.node_order;
+    const unsigned ranks = run_.programs[program].ranks.value_or(1);
+    for (unsigned i = 0; i < ranks; ++i) {
+      const platform::NodeIndex node = node_called(order.nodes[result_.ranks.size()]);
+      if (result_.local_sizes[node] == capacity(node))
+        throw UsageError(order.where,
+                         fmt::format("at most {} ranks on {}, one for its {} cores{}", capacity(node),
+                                     nodes_[node].name, nodes_[node].cores,
+                                     run_.cores_per_rank > 1 ? " divided by those of a rank" : ""),
+                         "more", "Name other nodes, or take a platform with more cores.");
+      ++seats_[node].taken;
+      add_rank(program, node);
+    }
+  }
+
+  platform::NodeIndex node_called(const std::string& text)
+  {
+    if (by_name_.empty())
+      for (platform::NodeIndex node = 0; node < nodes_.size(); ++node)
+        by_name_.emplace(nodes_[node].name, node);
+    if (const auto known = by_name_.find(text); known != by_name_.end())
+      return known->second;
+    std::uint64_t number = 0;
+    if (parse_count(text, number) && number < nodes_.size())
+      return static_cast<platform::NodeIndex>(number);
+    std::vector<std::string_view> names;
+    std::transform(by_name_.begin(), by_name_.end(), std::back_inserter(names),
+                   [](const auto& known) { return known.first; });
+    throw UsageError(run_.node_order.where,
+                     fmt::format("nodes of platform {}, {} to {} or 0 to {}", platform_name_, nodes_.front().name,
+                                 nodes_.back().name, nodes_.size() - 1),
+                     in_quotes(text), fmt::format("The nearest known name is {}.", nearest(text, names)));
   }
 
   unsigned free_slots(const std::vector<std::size_t>& seats) const
@@ -258,14 +315,30 @@ private:
   std::span<const platform::Node> nodes_;
   std::vector<Seat> seats_;
   std::map<std::string_view, std::size_t> host_seats_;
-  std::vector<unsigned> used_cores_; // by node
+  std::map<std::string_view, platform::NodeIndex> by_name_; // filled when it is needed
+  std::vector<unsigned> used_cores_;                        // by node
   Placement result_;
 };
+
+// A platform that grows with the run has nodes of rising numbers: as many as the highest that is named.
+unsigned nodes_named(const std::vector<std::string>& names)
+{
+  std::uint64_t highest = 0;
+  for (const std::string& name : names) {
+    const auto digits = name.find_last_not_of("0123456789") + 1; // 0 if there are digits only
+    std::uint64_t number = 0;
+    if (parse_count(std::string_view(name).substr(digits), number) && number < platform::most_nodes)
+      highest = std::max(highest, number);
+  }
+  return static_cast<unsigned>(highest + 1);
+}
 
 } // namespace
 
 unsigned nodes_wanted(const RunOptions& run)
 {
+  if (run.node_order.kind == NodeOrder::Kind::file)
+    return nodes_named(run.node_order.nodes);
   std::set<std::string_view> hosts;
   unsigned ranks = 0;
   for (const AppContext& app : run.programs) {

@@ -2,7 +2,7 @@
 // Which rank runs on which cores of which simulated node.
 //
 // The rules are mpirun's (mapping, then ranking) with two differences that options.h explains: without hosts every rank
-// has a node of its own, and ranks never share a core.
+// has a node of its own, and ranks never share a core. --placement (node_order.h) says in which order nodes are taken.
 //
 // Names of --host and --hostfile are nodes of the platform. If the platform knows none of them (a host file copied from
 // the real machine), the n-th host becomes the platform's n-th node and gives it its name. A mixture is an error.
@@ -42,7 +42,7 @@ struct Placement {
 };
 
 // How many nodes the platform should have, asked before it is made. Where this depends on the cores of a node (--map-by
-// slot or node without hosts and -N) there is one for each rank.
+// slot or node without hosts and -N) there is one for each rank; a file of --placement names the last one.
 unsigned nodes_wanted(const RunOptions& run);
 
 // For each rank the index of its program, as far as that can be said before the platform is made; empty where the slots

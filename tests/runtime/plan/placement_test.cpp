@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/plan/placement.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -266,6 +271,102 @@ TEST(PlacementMap, ShowsRanksAndCoresOfUsedNodes)
 {
   EXPECT_EQ(placement_map(place({"-np", "3", "-N", "2", "a"}, cluster(3, 2))), "n0: 0[0] 1[1]\nn1: 2[0]\n");
   EXPECT_EQ(placement_map(place({"-np", "1", "--cpus-per-rank", "2", "a"}, cluster(1, 2))), "n0: 0[0-1]\n");
+}
+
+// --placement
+
+TEST(PlacementOrder, InOrderAndRoundRobinAreThoseOfMpirun)
+{
+  EXPECT_THAT(nodes_of({"-np", "4", "-N", "2", "--placement", "in_order", "a"}, cluster(2, 2)),
+              ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(nodes_of({"-np", "4", "-N", "2", "--placement", "round_robin", "a"}, cluster(2, 2)),
+              ElementsAre(0, 1, 0, 1));
+  EXPECT_THAT(nodes_of({"-np", "3", "--placement", "round_robin", "--map-by", "node", "a"}, cluster(2, 2)),
+              ElementsAre(0, 1, 0));
+}
+
+TEST(PlacementOrder, RandomIsAPermutationByTheSeed)
+{
+  const auto placed = [](const std::vector<std::string>& options) {
+    std::vector<std::string> all{"-np", "16"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.emplace_back("a");
+    return nodes_of(all, cluster(16, 2));
+  };
+  const auto first = placed({"--placement", "random:1"});
+  EXPECT_EQ(std::set<unsigned>(first.begin(), first.end()).size(), 16u);
+  EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
+  EXPECT_EQ(placed({"--placement", "random:1"}), first);
+  EXPECT_EQ(placed({"--seed", "1", "--placement", "random"}), first);
+  EXPECT_NE(placed({"--placement", "random:2"}), first);
+}
+
+TEST(PlacementOrder, RandomChoosesAmongAllNodesAndKeepsRanksOfANodeTogether)
+{
+  const auto nodes = nodes_of({"-np", "8", "-N", "2", "--placement", "random:3", "a"}, cluster(64, 4));
+  for (std::size_t rank = 0; rank < 8; rank += 2)
+    EXPECT_EQ(nodes[rank], nodes[rank + 1]);
+  EXPECT_GT(*std::max_element(nodes.begin(), nodes.end()), 4u);
+  const auto hosts =
+      nodes_of({"--host", "n1:2,n3:2,n5:2", "--map-by", "node", "--placement", "random:3", "a"}, cluster(8, 4));
+  EXPECT_EQ(std::set<unsigned>(hosts.begin(), hosts.end()), (std::set<unsigned>{1, 3, 5}));
+  EXPECT_EQ(hosts[0], hosts[3]);
+}
+
+class PlacementFile : public testing::Test
+{
+protected:
+  std::string write(const std::string& text)
+  {
+    path_ = testing::TempDir() + "umwelt-placement";
+    std::ofstream(path_) << text;
+    return "@" + path_;
+  }
+  void TearDown() override { std::remove(path_.c_str()); }
+
+private:
+  std::string path_;
+};
+
+TEST_F(PlacementFile, HasANodeForEachRank)
+{
+  const std::string file = write("n3\n# nothing\n 0 # the first\nn3\n2\n");
+  EXPECT_THAT(nodes_of({"--placement", file, "a"}, cluster(4, 2)), ElementsAre(3, 0, 3, 2));
+  EXPECT_THAT(nodes_of({"-np", "2", "--placement", file, "a"}, cluster(4, 2)), ElementsAre(3, 0));
+  EXPECT_THAT(nodes_of({"-np", "2", "--placement", file, "a", ":", "-np", "1", "b"}, cluster(4, 2)),
+              ElementsAre(3, 0, 3));
+  EXPECT_EQ(nodes_wanted(test::parse({"--placement", file, "a"})), 4u);
+  EXPECT_THAT(place_error({"-np", "5", "--placement", file, "a"}, cluster(4, 2)),
+              testing::HasSubstr("expected a node for each of 5 ranks, got 4"));
+  EXPECT_THAT(place_error({"--placement", file, "a"}, cluster(4, 1)), testing::HasSubstr("at most 1 ranks on n3"));
+  EXPECT_THAT(place_error({"--placement", file, "a"}, cluster(3, 2)),
+              testing::HasSubstr("expected nodes of platform bxi, n0 to n2 or 0 to 2, got 'n3'"));
+}
+
+TEST_F(PlacementFile, MustBeThere)
+{
+  EXPECT_THAT(place_error({"--placement", "@/nonexistent", "a"}, cluster(1, 1)),
+              testing::HasSubstr("--placement @/nonexistent: expected a file that can be read"));
+  EXPECT_THAT(place_error({"--placement", write("# none\n"), "a"}, cluster(1, 1)),
+              testing::HasSubstr("expected a node for each rank, one per line, got none"));
+}
+
+TEST_F(PlacementFile, ContradictionsAreRefused)
+{
+  const std::string file = write("0\n");
+  for (const std::vector<std::string>& other :
+       {std::vector<std::string>{"--map-by", "node"}, {"--rank-by", "slot"}, {"-N", "1"}, {"--host", "n0"}}) {
+    std::vector<std::string> all{"--placement", file, "a"};
+    all.insert(all.begin(), other.begin(), other.end());
+    EXPECT_THAT(place_error(all, cluster(1, 1)), testing::HasSubstr("no option that places ranks otherwise, got "));
+  }
+  EXPECT_THAT(place_error({"--placement", "in_order", "--bynode", "a"}, cluster(1, 1)),
+              testing::HasSubstr("got --map-by node"));
+  EXPECT_THAT(place_error({"--placement", "round_robin", "--map-by", "core", "a"}, cluster(1, 1)),
+              testing::HasSubstr("got --map-by slot, core or ppr"));
+  EXPECT_THAT(place_error({"--placement", "randon", "a"}, cluster(1, 1)), testing::HasSubstr("'random'"));
+  EXPECT_THAT(place_error({"--placement", "random:x", "a"}, cluster(1, 1)), testing::HasSubstr("SEED"));
+  EXPECT_THAT(place_error({"--placement", "in_order:3", "a"}, cluster(1, 1)), testing::HasSubstr("got 'in_order:3'"));
 }
 
 } // namespace
