@@ -44,3 +44,21 @@ endforeach()
 add_test(NAME mpi.calls_names
   COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/calls/names.sh $<TARGET_FILE:umwelt-mpi> 2000)
 set_tests_properties(mpi.calls_names PROPERTIES LABELS mpi TIMEOUT 60)
+
+# The same output as natively, with the option
+foreach(program_and_np IN ITEMS "errors;4;100" "cxx_exceptions;4" "cxx_bindings;3" "comm_many;4" "coll_neighbors;5"
+  "icoll_neighbors;5" "threads_multiple;4" "io_basic;4" "p2p_persistent;3" "p2p_cancel;2" "rma_atomics;4"
+  "f08_collectives;4" "f77_messages;3" "comm_inter;5")
+  list(POP_FRONT program_and_np program np)
+  add_test(NAME mpi.calls_output-${program}
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated
+      ${CMAKE_CURRENT_BINARY_DIR}/results/${program}-${np} $<TARGET_FILE:umwelt> ${np} --mpi-calls --
+      ${mpi_programs}/${program} ${program_and_np})
+  set_tests_properties(mpi.calls_output-${program} PROPERTIES LABELS mpi FIXTURES_REQUIRED mpi.${program}-${np}
+    TIMEOUT 90)
+endforeach()
+add_test(NAME mpi.calls_output-python_mpi4py
+  COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated
+    ${CMAKE_CURRENT_BINARY_DIR}/results/python_mpi4py-4 $<TARGET_FILE:umwelt> 4 --mpi-calls -- ${python})
+set_tests_properties(mpi.calls_output-python_mpi4py PROPERTIES LABELS mpi FIXTURES_REQUIRED mpi.python_mpi4py-4
+  TIMEOUT 90)
