@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "preload/abi/address.h"
+#include "preload/abi/mpi_calls.h"
 #include "preload/abi/portals4.h"
 #include "preload/abi/table.h"
 
@@ -253,7 +254,9 @@ struct umw_gate {
   uint32_t* openers; /* likewise: calls of its ranks that have opened something and not yet said whose it is, */
   uint32_t opening;  /* and the rank's among them */
   struct umw_shared_range shared[UMW_SHARED_RANGES];
-  void* runtime; /* the runtime's own */
+  const struct umw_mpi_counts* mpi_counts; /* of the rank's calls of MPI; null: they are not followed (--mpi-calls) */
+  struct umw_mpi_call mpi_calls[UMW_MPI_CALLS]; /* those that its threads are in */
+  void* runtime;                                /* the runtime's own */
 };
 
 #ifdef __cplusplus

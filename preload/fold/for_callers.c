@@ -3,21 +3,7 @@
  * Functions of libraries that allocate for whoever calls them: who that is counts for the rules of --fold. They
  * allocate by malloc and its like. */
 #include "preload/fold/pieces.h"
-
-/* One of a library that only the caller's own library has loaded (dlopen without RTLD_GLOBAL), too. */
-static void* find_real(const char* name, const void* caller)
-{
-  void* real = dlsym(RTLD_NEXT, name);
-  Dl_info object;
-  if (real || dladdr(caller, &object) == 0)
-    return real;
-  void* library = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library) {
-    real = dlsym(library, name);
-    dlclose(library);
-  }
-  return real;
-}
+#include "preload/next_function.h"
 
 /* Also when the function is left by an exception. */
 static void forget_caller(const void** outer)
@@ -39,7 +25,7 @@ static void forget_caller(const void** outer)
     static __typeof__(&name) real; /* the C++ library stays */                                                         \
     FOR_CALLER;                                                                                                        \
     if (!real)                                                                                                         \
-      *(void**)&real = find_real(#name, caller);                                                                       \
+      *(void**)&real = umw_next_function(#name, caller);                                                               \
     return real(__VA_ARGS__);                                                                                          \
   }
 
@@ -61,7 +47,7 @@ OPERATOR_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment,
   {                                                                                                                    \
     __typeof__(&name) real;                                                                                            \
     FOR_CALLER;                                                                                                        \
-    *(void**)&real = find_real(#name, caller);                                                                         \
+    *(void**)&real = umw_next_function(#name, caller);                                                                 \
     return real(__VA_ARGS__);                                                                                          \
   }
 #define FORTRAN_ALLOCATION(name)                                                                                       \

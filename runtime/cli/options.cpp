@@ -214,6 +214,9 @@ constexpr auto options = std::to_array<Option>({
      s.run.workers.parallel = s.run.jobs > 1;
    }},
   {Group::most_used, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
+  {Group::most_used, "mpi-calls", "", "follow calls of MPI by name: how many, how long, how much, between whom; the "
+   "report of a deadlock names them, too (`runtime/mpi/README.md`)",
+   [](S s, G) { s.run.mpi_calls = true; }},
   {Group::most_used, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format "
    "(.pftrace, .perfetto-trace "
    "or .pb, for ui.perfetto.dev) or CSV (.csv)",

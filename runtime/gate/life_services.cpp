@@ -56,6 +56,12 @@ int umw_fold_totals(Rank& rank, const char* text)
   return 0;
 }
 
+int umw_mpi_totals(Rank& rank, const char* text)
+{
+  mpi::add_totals(rank.mpi_calls, text);
+  return 0;
+}
+
 int umw_exec_find(Rank&, const char*, const void*, const void*)
 {
   return -ENOSYS; // rank_host::RankHost::call() has answered

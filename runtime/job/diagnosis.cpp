@@ -13,6 +13,7 @@
 #include "runtime/job/channel.h"
 #include "runtime/job/hints.h"
 #include "runtime/job/job.h"
+#include "runtime/job/mpi_waits.h"
 
 namespace umwelt::job
 {
@@ -73,6 +74,7 @@ std::string Job::where_everyone_is()
       text += fmt::format("  {}{}: in {} since {:.6f} s{}\n", rank->title(),
                           thread->number > 0 ? fmt::format(" thread {}", thread->number) : "", thread->last_call,
                           sim::to_seconds(since), poll.parked ? ", polling" : "");
+      text += mpi_call_of(*thread);
       if (thread->channel)
         text += reports[thread->channel->worker()][thread->channel->slot()];
       else
@@ -120,7 +122,7 @@ void Job::deadlocked()
                            thread->actor->has_deadline() && !thread->poll.parked});
   fail(exit_code::deadlock, "deadlock",
        fmt::format("deadlock at {}: no rank can go on, and nothing is under way that could change that\n{}{}",
-                   simulated_now(), where_everyone_is(), next_steps(waiting)));
+                   simulated_now(), where_everyone_is() + mpi_cycle(ranks_), next_steps(waiting)));
 }
 
 } // namespace umwelt::job

@@ -17,6 +17,7 @@
 #include "runtime/job/thread.h"
 #include "runtime/job/timers.h"
 #include "runtime/kernels/calls.h"
+#include "runtime/mpi/totals.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/observe/trace_record.h"
 #include "runtime/plan/placement.h"
@@ -160,6 +161,7 @@ public:
   observe::RankStatistics statistics;
   std::vector<kernels::Totals> kernels; // in the order of the plan's
   std::vector<fold::Totals> folding;    // likewise
+  mpi::Totals mpi_calls;                // of those that have ended; --mpi-calls
 
 private:
   struct Waiting {

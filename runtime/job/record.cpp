@@ -45,6 +45,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     entry.statistics = rank->statistics;
     record.simulated = std::max(record.simulated, entry.finished);
     record.ranks.push_back(std::move(entry));
+    if (plan_.options.mpi_calls)
+      record.mpi_calls.push_back(rank->mpi_calls);
   }
   record.kernels = kernel_records();
   record.folding = fold_records();

@@ -11,20 +11,22 @@ Installation find_installation()
   return {programs,
           libraries / "libumwelt-preload.so",
           libraries / "libumwelt-fold.so",
+          libraries / "libumwelt-mpi.so",
           libraries / "libumwelt-wrapper.so",
           libraries,
           libraries / "openmpi",
           libraries / "umwelt-calibrate"};
 }
 
-std::string Installation::preloaded(bool folding) const
+std::string Installation::preloaded(bool folding, bool mpi_calls) const
 {
-  return (folding ? fold.string() + ":" : "") + shim.string();
+  // MPI_Alloc_mem is for whoever calls it, which libumwelt-fold.so can see only if it comes first.
+  return (folding ? fold.string() + ":" : "") + (mpi_calls ? mpi.string() + ":" : "") + shim.string();
 }
 
 std::vector<std::filesystem::path> Installation::needed() const
 {
-  return {shim, fold, wrapper, libraries / "libportals.so.4"};
+  return {shim, fold, mpi, wrapper, libraries / "libportals.so.4"};
 }
 
 } // namespace umwelt::launch

@@ -14,6 +14,7 @@ struct Installation {
   std::filesystem::path programs;   // directory of umwelt itself and of ptlbench
   std::filesystem::path shim;       // libumwelt-preload.so
   std::filesystem::path fold;       // libumwelt-fold.so
+  std::filesystem::path mpi;        // libumwelt-mpi.so
   std::filesystem::path wrapper;    // libumwelt-wrapper.so
   std::filesystem::path libraries;  // directory of libportals.so.4
   std::filesystem::path components; // directory of mca_*_portals4.so
@@ -22,7 +23,7 @@ struct Installation {
   // The files that every run needs.
   [[nodiscard]] std::vector<std::filesystem::path> needed() const;
   // Libraries for ranks (loader/linker.h).
-  [[nodiscard]] std::string preloaded(bool folding) const;
+  [[nodiscard]] std::string preloaded(bool folding, bool mpi_calls) const;
 };
 
 Installation find_installation();

@@ -469,7 +469,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   plan.find_shortage = shortage_for;
   plan.kernels = plan::read_kernels(options);
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
-  plan.preloaded = installation.preloaded(plan.folding != nullptr);
+  plan.preloaded = installation.preloaded(plan.folding != nullptr, options.mpi_calls);
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)

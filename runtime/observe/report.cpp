@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "runtime/observe/format.h"
+#include "runtime/observe/mpi_report.h"
+#include "runtime/observe/tables.h"
 
 namespace umwelt::observe
 {
@@ -53,31 +55,6 @@ constexpr auto columns = std::to_array<Column>({
     {About::rank, "crossings", [](const RankStatistics& r) { return r.crossings; }, show_count},
     {About::rank, "polls saved", [](const RankStatistics& r) { return r.polls_saved; }, show_count},
 });
-
-using Row = std::vector<std::string>;
-
-// Rows in columns as wide as their widest worker process; `left` columns from the first are aligned left, the others
-// right.
-std::string aligned(const std::vector<Row>& rows, std::size_t left)
-{
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += "  ";
-      line += i < left ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 template <typename Value> Value total(const JobRecord& job, Value RankStatistics::*member)
 {
@@ -162,15 +139,6 @@ SizeHistogram sizes_of(const JobRecord& job)
   for (const RankRecord& rank : job.ranks)
     sum.add(rank.statistics.sizes);
   return sum;
-}
-
-std::string size_range(std::size_t size_class)
-{
-  if (size_class <= 1)
-    return fmt::format("{} B", size_class);
-  const std::uint64_t least = SizeHistogram::least(size_class);
-  return least < 1024 ? fmt::format("{}-{} B", least, SizeHistogram::most(size_class))
-                      : fmt::format("{}-", show_bytes(least));
 }
 
 std::string size_table(const SizeHistogram& sizes)
@@ -416,7 +384,7 @@ std::string summary(const JobRecord& job)
   text += rank_table(job);
   const std::string sizes = size_table(sizes_of(job));
   text += sizes.empty() ? sizes : "\n" + sizes;
-  return text + kernel_table(job) + fold_table(job);
+  return text + mpi_tables(job) + kernel_table(job) + fold_table(job);
 }
 
 std::string report_json(const JobRecord& job, bool deterministic)
@@ -446,6 +414,8 @@ std::string report_json(const JobRecord& job, bool deterministic)
   json["ranks"] = nlohmann::ordered_json::array();
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
     json["ranks"].push_back(json_of(job.ranks[rank], rank));
+  if (!job.mpi_calls.empty())
+    json["mpi_calls"] = mpi_json(job);
   if (!job.kernels.empty()) {
     json["kernels"] = nlohmann::ordered_json::array();
     for (const KernelRecord& kernel : job.kernels)

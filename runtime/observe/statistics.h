@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/base/time.h"
+#include "runtime/mpi/totals.h"
 
 namespace umwelt::observe
 {
@@ -148,6 +149,7 @@ struct JobRecord {
   std::vector<RankRecord> ranks;
   std::vector<KernelRecord> kernels;
   std::vector<FoldRecord> folding;
+  std::vector<mpi::Totals> mpi_calls; // by rank; none: they were not followed
   HostFigures host;
 };
 

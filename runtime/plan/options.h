@@ -107,6 +107,7 @@ struct RunOptions {
   std::optional<observe::TraceFormat>
       trace_format;                       // --trace-format, else by the name of the file; set if there is a trace
   std::vector<std::uint32_t> trace_ranks; // ascending; empty: all
+  bool mpi_calls = false;                 // followed by name
   bool keep_temps = false;
   bool same_addresses = false; // in all ranks of a program
 

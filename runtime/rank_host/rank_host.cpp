@@ -22,6 +22,7 @@
 #include "runtime/rank_host/descriptors.h"
 #include "runtime/rank_host/folding.h"
 #include "runtime/rank_host/kernel_calls.h"
+#include "runtime/rank_host/mpi_counts.h"
 #include "runtime/rank_host/path_ends.h"
 #include "runtime/rank_host/program_change.h"
 #include "runtime/rank_host/signals.h"
@@ -203,6 +204,7 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
       kernel_calls_->tell_totals(thread);
     if (folding_)
       folding_->tell_totals(thread);
+    tell_mpi_totals(*this, thread);
     close_descriptors(rank.gate);
     return false;
   default:
@@ -374,6 +376,7 @@ void RankHost::change_program(Thread& main)
 {
   Rank& rank = main.rank;
   umw_gate& gate = rank.gate;
+  tell_mpi_totals(*this, main);
   {
     const std::string text = rank.next->packed();
     umw_args_umw_exec_done news{0, text.data(), text.size()};
@@ -394,6 +397,8 @@ void RankHost::change_program(Thread& main)
   gate.handover = {};
   for (umw_shared_range& range : gate.shared)
     range = {};
+  for (umw_mpi_call& call : gate.mpi_calls)
+    call = {};
   rank.uninterruptible.clear();
   main.watch = {};
   struct Again {

@@ -2,7 +2,8 @@
  *
  * Every table of interposed symbols, for whoever needs all of them (`umwelt coverage`). Include it with the row macros
  * of preload/abi/table.h defined, and UMW_TABLE(title) for the heading in front of each table. Services of the gate are
- * no symbols: services.def is not listed. A test checks that no table is forgotten. */
+ * no symbols, and functions of MPI are the MPI library's, whoever counts their calls: services.def and mpi*.def are not
+ * listed. A test checks that no table is forgotten. */
 UMW_TABLE("Portals 4")
 #include "preload/abi/tables/portals.def"
 UMW_TABLE("PMIx")

@@ -73,7 +73,7 @@ TEST(CoverageTables, ForgetNoTable)
   all << std::ifstream(UMWELT_TABLES "/all.h").rdbuf();
   for (const auto& entry : std::filesystem::directory_iterator(UMWELT_TABLES)) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(".def") && name != "services.def") {
+    if (name.ends_with(".def") && name != "services.def" && !name.starts_with("mpi")) {
       EXPECT_THAT(all.str(), HasSubstr("preload/abi/tables/" + name));
     }
   }

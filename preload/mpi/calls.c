@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What is noted when a call begins and when it ends. No simulated time goes by for it: the clock is looked at without a
+ * crossing and without a charge. */
+#include "preload/mpi/calls.h"
+#include "preload/next_function.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct umw_gate* umw_mpi_gate;
+
+/* Where the outermost call of the thread has its frame; null: it is in none. One that is not further down the stack
+ * than that has been left by longjmp() or an exception. */
+static _Thread_local const char* outermost;
+static _Thread_local struct umw_mpi_call* outermost_place;
+/* It is one from Fortran, and its arguments are not known yet. */
+static _Thread_local const struct umw_mpi_frame* from_fortran;
+
+/* What a request has been begun by, as its handle stands for it: later ones take its place. */
+struct begun {
+  uint64_t request;
+  uint64_t bytes;      /* that each start of a persistent one hands over */
+  int32_t destination; /* of a message, in MPI_COMM_WORLD, or an umw_mpi_peer */
+  struct umw_mpi_call call;
+};
+static struct umw_mpi_map begun;
+
+/* The shim answers getauxval() as a process of the simulated machine would see it. */
+unsigned long __getauxval(unsigned long type);
+
+static void in_child(void)
+{
+  umw_mpi_gate = NULL;
+}
+
+/* The shim's constructors have run: it is linked with -z initfirst. */
+__attribute__((constructor)) static void find_gate(void)
+{
+  struct umw_gate* gate = (struct umw_gate*)__getauxval(UMW_GATE_AUXV);
+  if (!gate || gate->version != UMW_GATE_VERSION || gate->size != sizeof *gate)
+    return; /* the shim has said so */
+  umw_mpi_gate = gate;
+  umw_mpi_publish_counts();
+  pthread_atfork(NULL, NULL, in_child);
+}
+
+void* umw_mpi_next(const char* name, const void* caller)
+{
+  void* next = umw_next_function(name, caller);
+  if (next)
+    return next;
+  static const char text[] = ": called, but no MPI library that is loaded has it. Next step: run without --mpi-calls\n";
+  if (write(STDERR_FILENO, name, strlen(name)) < 0 || write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    abort();
+  abort();
+}
+
+static void look_at_clock(int64_t* time_ps, int64_t* cpu_ps)
+{
+  const struct umw_clock* clock = &umw_mpi_gate->clock;
+  int64_t since = clock->debt_ps;
+  if (clock->ps_per_tick > 0)
+    since += (int64_t)((double)(__builtin_ia32_rdtsc() - clock->burst_start) * clock->ps_per_tick);
+  *time_ps = clock->now_ps + since;
+  *cpu_ps = clock->cpu_ps + since;
+}
+
+static int32_t peer_in_world(const struct umw_mpi_communicator* communicator, int32_t peer)
+{
+  if (!communicator)
+    return UMW_MPI_NO_PEER;
+  if (peer == umw_mpi_any_source())
+    return UMW_MPI_ANY;
+  return peer >= 0 && peer < communicator->size ? communicator->members[peer] : UMW_MPI_NO_PEER;
+}
+
+static void describe_communicator(struct umw_mpi_call* call, const struct umw_mpi_communicator* communicator)
+{
+  call->members = (uintptr_t)communicator->members;
+  call->size = (uint32_t)communicator->size;
+  call->turn = communicator->turn;
+  memcpy(call->communicator, umw_mpi_label_text(communicator->label), sizeof call->communicator);
+}
+
+/* A completion waits for what the request was begun by. */
+static void describe_requests(struct umw_mpi_call* call, const struct umw_mpi_row* row, const uintptr_t* words)
+{
+  call->requests = row->many ? (uint32_t)words[row->many] : 1;
+  if (call->requests != 1) {
+    call->peer = call->requests ? UMW_MPI_SEVERAL : UMW_MPI_NO_PEER;
+    return;
+  }
+  const uint64_t request = umw_mpi_handle_at(words[row->requests]);
+  const struct begun* of = request == umw_mpi_null_request() ? NULL : umw_mpi_entry(&begun, sizeof *of, request, false);
+  if (!of)
+    return;
+  const struct umw_mpi_call now = *call;
+  *call = of->call;
+  call->function = now.function;
+  call->began_by = of->call.function;
+  call->tid = now.tid;
+  call->since_ps = now.since_ps;
+  call->requests = 1;
+  if (call->peer == UMW_MPI_ALL) /* the rank may have begun others since */
+    call->peer = UMW_MPI_NO_PEER;
+}
+
+static void describe(struct umw_mpi_call* call, const struct umw_mpi_row* row, const uintptr_t* words)
+{
+  call->began_by = UMW_MPI_NONE;
+  call->peer = UMW_MPI_NO_PEER;
+  call->tag = UMW_MPI_NO_TAG;
+  call->receives = row->receives || row->from;
+  call->requests = 0;
+  call->size = 0;
+  call->communicator[0] = '\0';
+  if (!umw_mpi_open)
+    return;
+  if (row->requests) {
+    describe_requests(call, row, words);
+    return;
+  }
+  struct umw_mpi_communicator* communicator = row->comm ? umw_mpi_communicator(umw_mpi_handle(words[row->comm])) : NULL;
+  if (!communicator)
+    return;
+  if (row->class_ == UMW_MPI_collective) {
+    ++communicator->turn;
+    call->peer = UMW_MPI_ALL;
+  }
+  describe_communicator(call, communicator);
+  const uint8_t peer = row->from ? row->from : row->peer;
+  const uint8_t tag = row->from ? row->from_tag : row->tag;
+  if (peer) {
+    call->peer_of = (int32_t)words[peer];
+    call->peer = peer_in_world(communicator, call->peer_of);
+  }
+  if (tag)
+    call->tag = (int32_t)words[tag];
+}
+
+static struct umw_mpi_call* free_place(void)
+{
+  for (unsigned i = 0; i < UMW_MPI_CALLS; ++i)
+    if (umw_mpi_gate->mpi_calls[i].function == UMW_MPI_NONE)
+      return &umw_mpi_gate->mpi_calls[i];
+  return NULL;
+}
+
+static bool is_nested(const struct umw_mpi_frame* frame)
+{
+  return outermost && (const char*)frame < outermost;
+}
+
+static void begin(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, const void* caller)
+{
+  static struct umw_mpi_call nowhere; /* more threads call MPI at the same time than there are places */
+  if (outermost)
+    outermost_place->function = UMW_MPI_NONE;
+  outermost = (const char*)frame;
+  from_fortran = NULL;
+  frame->row = row;
+  frame->caller = caller;
+  struct umw_mpi_call* place = free_place();
+  frame->place = outermost_place = place ? place : &nowhere;
+  look_at_clock(&frame->time_ps, &frame->cpu_ps);
+  frame->place->function = row->function;
+  frame->place->tid = umw_mpi_gate->tid;
+  frame->place->since_ps = frame->time_ps;
+}
+
+void umw_mpi_enter(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, const uintptr_t* words,
+                   const void* caller)
+{
+  frame->row = NULL;
+  if (!umw_mpi_gate)
+    return;
+  const bool nested = is_nested(frame);
+  if (nested && !(from_fortran && from_fortran->row == row))
+    return;
+  ++umw_mpi_gate->no_preempt;
+  if (nested)
+    *frame = *from_fortran;
+  else
+    begin(frame, row, caller);
+  from_fortran = NULL;
+  describe(frame->place, row, words);
+  if (row->freed && umw_mpi_open)
+    umw_mpi_forget_communicator(umw_mpi_handle_at(words[row->freed]));
+  if (row->function == UMW_MPI_Finalize)
+    umw_mpi_end();
+  --umw_mpi_gate->no_preempt;
+}
+
+void umw_mpi_enter_fortran(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, const void* caller)
+{
+  frame->row = NULL;
+  if (!umw_mpi_gate || is_nested(frame))
+    return;
+  ++umw_mpi_gate->no_preempt;
+  begin(frame, row, caller);
+  from_fortran = frame;
+  --umw_mpi_gate->no_preempt;
+}
+
+static int32_t destination_of(const struct umw_mpi_row* row, const uintptr_t* words,
+                              const struct umw_mpi_communicator* communicator)
+{
+  if (row->class_ != UMW_MPI_point_to_point || row->payload == UMW_MPI_nothing || !row->peer)
+    return UMW_MPI_NO_PEER;
+  const int32_t destination = (int32_t)words[row->peer];
+  return destination >= 0 ? peer_in_world(communicator, destination) : UMW_MPI_NO_PEER;
+}
+
+static void count_message(int32_t destination, uint64_t bytes)
+{
+  if (destination >= 0 || destination == UMW_MPI_ELSEWHERE)
+    umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_PEER, 0, destination >= 0 ? (uint32_t)destination : UMW_MPI_PEER_ELSEWHERE),
+                1, bytes, 0, 0);
+}
+
+/* MPI_Start, MPI_Startall: the bytes of what they start */
+static uint64_t count_started(const struct umw_mpi_row* row, const uintptr_t* words)
+{
+  const size_t handle = umw_mpi_is_mpich() ? sizeof(uint32_t) : sizeof(uint64_t);
+  const uint32_t count = row->many ? (uint32_t)words[row->many] : 1;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const struct begun* of =
+        umw_mpi_entry(&begun, sizeof *of, umw_mpi_handle_at(words[row->requests] + i * handle), false);
+    if (!of)
+      continue;
+    sum += of->bytes;
+    count_message(of->destination, of->bytes);
+  }
+  return sum;
+}
+
+static void note_request(const struct umw_mpi_frame* frame, const uintptr_t* words, uint64_t bytes, int32_t destination)
+{
+  const uint64_t request = umw_mpi_handle_at(words[frame->row->request]);
+  struct begun* of = request ? umw_mpi_entry(&begun, sizeof *of, request, true) : NULL;
+  if (!of)
+    return;
+  of->call = *frame->place;
+  of->bytes = frame->row->persistent ? bytes : 0;
+  of->destination = frame->row->persistent ? destination : UMW_MPI_NO_PEER;
+}
+
+/* What the call has done to communicators. */
+static void note_changes(const struct umw_mpi_row* row, const uintptr_t* words, const char* from)
+{
+  if (row->made && words[row->made])
+    umw_mpi_note_communicator(umw_mpi_handle_at(words[row->made]), from);
+  else if (row->function == UMW_MPI_Comm_set_name)
+    umw_mpi_name_communicator(umw_mpi_handle(words[1]));
+}
+
+static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, int64_t time, int64_t waited)
+{
+  static const char* const names[] = {
+      "",
+#define UMW_MPI(name, class, arity, ...) "MPI_" #name,
+#include "preload/abi/tables/mpi.def"
+#undef UMW_MPI
+  };
+  const struct umw_mpi_row* row = frame->row;
+  uint64_t bytes = 0;
+  bool hands_over = row->payload != UMW_MPI_nothing && !row->persistent;
+  if (umw_mpi_open) {
+    struct umw_mpi_communicator* communicator = NULL;
+    if (row->comm) {
+      const uint64_t handle = umw_mpi_handle(words[row->comm]);
+      communicator = umw_mpi_communicator(handle);
+      if (!communicator)
+        communicator = umw_mpi_note_communicator(handle, NULL);
+    }
+    const int32_t destination = destination_of(row, words, communicator);
+    bytes = row->peer && destination == UMW_MPI_NO_PEER ? 0 : umw_mpi_payload(row, words, communicator);
+    if (row->request)
+      note_request(frame, words, bytes, destination);
+    if (row->persistent)
+      bytes = 0;
+    else if (row->class_ == UMW_MPI_point_to_point && row->requests) {
+      bytes = count_started(row, words);
+      hands_over = true;
+    } else
+      count_message(destination, bytes);
+    note_changes(row, words, names[row->function]);
+    if (row->class_ == UMW_MPI_collective && communicator)
+      umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_COMMUNICATOR, row->function, communicator->label), 1, bytes, time, waited);
+  }
+  umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), 1, bytes, time, waited);
+  if (hands_over)
+    umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SIZE, row->function, bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0), 1,
+                bytes, 0, 0);
+}
+
+static void end(const struct umw_mpi_frame* frame, const uintptr_t* words, bool known)
+{
+  const struct umw_mpi_row* row = frame->row;
+  int64_t time_ps, cpu_ps;
+  look_at_clock(&time_ps, &cpu_ps);
+  const int64_t time = time_ps > frame->time_ps ? time_ps - frame->time_ps : 0;
+  const int64_t computed = cpu_ps > frame->cpu_ps ? cpu_ps - frame->cpu_ps : 0;
+  const int64_t waited = time > computed ? time - computed : 0;
+  if (known)
+    count(frame, words, time, waited);
+  else
+    umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), 1, 0, time, waited);
+  frame->place->function = UMW_MPI_NONE;
+}
+
+void umw_mpi_leave(const struct umw_mpi_frame* frame, const uintptr_t* words, bool succeeded)
+{
+  const struct umw_mpi_row* row = frame->row;
+  if (!row || !umw_mpi_gate)
+    return;
+  ++umw_mpi_gate->no_preempt;
+  end(frame, words, succeeded);
+  if (succeeded && (row->function == UMW_MPI_Init || row->function == UMW_MPI_Init_thread))
+    umw_mpi_begin(frame->caller);
+  if (!is_nested(frame))
+    outermost = NULL;
+  --umw_mpi_gate->no_preempt;
+}
+
+void umw_mpi_leave_fortran(const struct umw_mpi_frame* frame)
+{
+  if (!frame->row || !umw_mpi_gate)
+    return;
+  ++umw_mpi_gate->no_preempt;
+  if (from_fortran == frame) /* the library has called nothing of that name */
+    end(frame, NULL, false);
+  from_fortran = NULL;
+  outermost = NULL;
+  --umw_mpi_gate->no_preempt;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/mpi/functions.h"
+
+#include <array>
+
+namespace umwelt::mpi
+{
+
+std::string_view function_name(std::uint32_t function)
+{
+  constexpr auto names = std::to_array<std::string_view>({
+      "none",
+#define UMW_MPI(name, class, arity, ...) "MPI_" #name,
+#include "preload/abi/tables/mpi.def"
+#undef UMW_MPI
+  });
+  static_assert(names.size() == UMW_MPI_FUNCTIONS);
+  return names.at(function);
+}
+
+umw_mpi_class function_class(std::uint32_t function)
+{
+  constexpr auto classes = std::to_array<umw_mpi_class>({
+      UMW_MPI_management,
+#define UMW_MPI(name, class, arity, ...) UMW_MPI_##class,
+#include "preload/abi/tables/mpi.def"
+#undef UMW_MPI
+  });
+  return classes.at(function);
+}
+
+} // namespace umwelt::mpi
