@@ -4,6 +4,7 @@
  * any other. */
 #include "preload/fold/pieces.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 
@@ -19,7 +20,13 @@ static void* map(void* hint, size_t size, int protection, int flags, int fd, off
   if (umw_fold_touches_mapped(got, size)) {
     /* Not out of memory that a worker process shares with the runtime, and as what the runtime maps anew will be: it
      * remains one mapping, then. */
-    got = UMW_REAL(mmap)(got, size, protection, flags | MAP_FIXED | MAP_NORESERVE, fd, offset);
+    if (UMW_REAL(mmap)(got, size, protection, flags | MAP_FIXED | MAP_NORESERVE, fd, offset) == MAP_FAILED) {
+      const int why = errno;
+      umw_fold_release(got, size);
+      UMW_REAL(munmap)(got, size);
+      errno = why;
+      return MAP_FAILED;
+    }
     UMW_REAL(madvise)(got, size, MADV_NOHUGEPAGE);
   }
   return got;

@@ -214,9 +214,6 @@ constexpr auto options = std::to_array<Option>({
      s.run.workers.parallel = s.run.jobs > 1;
    }},
   {Group::most_used, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
-  {Group::most_used, "mpi-calls", "", "follow calls of MPI by name: how many, how long, how much, between whom; the "
-   "report of a deadlock names them, too (`runtime/mpi/README.md`)",
-   [](S s, G) { s.run.mpi_calls = true; }},
   {Group::most_used, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format "
    "(.pftrace, .perfetto-trace "
    "or .pb, for ui.perfetto.dev) or CSV (.csv)",
@@ -278,6 +275,9 @@ constexpr auto options = std::to_array<Option>({
    "nojobid leaves out the 1, nocopy prints nothing",
    [](S s, G g) { s.run.output = plan::parse_output_files(g.option, g.value()); }},
 
+  {Group::results, "mpi-calls", "", "follow calls of MPI by name: how many, how long, how much, between whom; the "
+   "report of a deadlock names them, too (`runtime/mpi/README.md`)",
+   [](S s, G) { s.run.mpi_calls = true; }},
   {Group::results, "q quiet", "", "no summary, no progress, no notes; errors remain",
    [](S s, G) { s.run.verbosity = -1; }},
   {Group::results, "v verbose", "", "tell more; again for still more",

@@ -120,7 +120,7 @@ std::string function_table(const JobRecord& job)
     rows.push_back({fmt::format("{} others", functions.size() - most_functions), show_count(left.calls),
                     show_time(left.time), share(left.time, life(job)), "", show_time(left.waited),
                     show_bytes(left.bytes)});
-  return rows.size() > 1 ? aligned(rows, 1) : "  no calls of MPI\n";
+  return rows.size() > 1 ? aligned(rows, 1) : std::string();
 }
 
 std::string site_table(const JobRecord& job)
@@ -171,10 +171,15 @@ std::string mpi_tables(const JobRecord& job)
 {
   if (job.mpi_calls.empty())
     return {};
-  std::string text = "\n" + function_table(job) + waits_line(job) + site_table(job);
+  std::string text = function_table(job);
+  const bool none = text.empty();
+  if (!none)
+    text += waits_line(job) + site_table(job);
   if (job.ending != completed)
-    text += "  of calls of ranks which had not ended themselves, nothing is known\n";
-  return text;
+    text += "  calls of MPI are known of ranks that have ended themselves\n";
+  else if (none)
+    text = "  no calls of MPI\n";
+  return "\n" + text;
 }
 
 nlohmann::ordered_json mpi_json(const JobRecord& job)

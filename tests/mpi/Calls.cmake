@@ -62,3 +62,12 @@ add_test(NAME mpi.calls_output-python_mpi4py
     ${CMAKE_CURRENT_BINARY_DIR}/results/python_mpi4py-4 $<TARGET_FILE:umwelt> 4 --mpi-calls -- ${python})
 set_tests_properties(mpi.calls_output-python_mpi4py PROPERTIES LABELS mpi FIXTURES_REQUIRED mpi.python_mpi4py-4
   TIMEOUT 90)
+
+# Counting is measured with what it counts: said where that matters.
+foreach(cpu measured none)
+  add_test(NAME mpi.calls_note.${cpu} COMMAND umwelt run --cpu ${cpu} --mpi-calls -np 2 ${mpi_programs}/calls_c)
+  set_tests_properties(mpi.calls_note.${cpu} PROPERTIES LABELS mpi TIMEOUT 60)
+endforeach()
+set_tests_properties(mpi.calls_note.measured PROPERTIES
+  PASS_REGULAR_EXPRESSION "--mpi-calls: to count a call of MPI is measured with it")
+set_tests_properties(mpi.calls_note.none PROPERTIES FAIL_REGULAR_EXPRESSION "--mpi-calls: to count")

@@ -70,16 +70,26 @@ TEST(MpiReport, NamesRanksOfTheRun)
   EXPECT_EQ(json["messages"][2]["to"], 2); // the first of its job
 }
 
+TEST(MpiReport, SaysOfWhichRanksItKnows)
+{
+  JobRecord job;
+  job.mpi_calls.resize(1);
+  job.ending = "deadlock";
+  EXPECT_EQ(mpi_tables(job), "\n  calls of MPI are known of ranks that have ended themselves\n");
+  job.ending = completed;
+  EXPECT_EQ(mpi_tables(job), "\n  no calls of MPI\n");
+}
+
 TEST(MpiReport, HasTables)
 {
   const std::string text = mpi_tables(example());
   EXPECT_THAT(text, HasSubstr("MPI_Barrier      1  600.0 ns  20.0 %"));
   EXPECT_THAT(text, HasSubstr("messages 3.3 %, barriers 20.0 %"));
   EXPECT_THAT(text, HasSubstr("main+0x30 (app)  MPI_Barrier"));
-  EXPECT_THAT(text, Not(HasSubstr("nothing is known")));
+  EXPECT_THAT(text, Not(HasSubstr("are known of ranks")));
   JobRecord broken = example();
   broken.ending = "deadlock";
-  EXPECT_THAT(mpi_tables(broken), HasSubstr("nothing is known"));
+  EXPECT_THAT(mpi_tables(broken), HasSubstr("are known of ranks that have ended themselves"));
 }
 
 } // namespace
