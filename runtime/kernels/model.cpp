@@ -64,8 +64,7 @@ void Model::refuse(const Expression& expression, double value, const Place& plac
   throw UsageError(expression.object(), "a finite value that is not negative, of times at most 93 days",
                    fmt::format("{:g} from {}{}", value, in_quotes(expression.text()),
                                with.empty() ? "" : fmt::format(" with {}", with)),
-                   fmt::format("Rank {} on node {} called kernel {} so. Correct the expression or its parameters.",
-                               place.rank, place.node, kernel_));
+                   fmt::format("It was called so on node {}. Correct the expression or its parameters.", place.node));
 }
 
 std::string assignments(std::span<const std::string> names, std::span<const double> values,

@@ -242,7 +242,7 @@ TEST(Model, RefusesNegativeDurations)
       refusal(of, {5, 8, 0}, {3, 0, 0, 4}),
       AllOf(HasSubstr("k.yaml:6:13, kernel f, duration: expected a finite value that is not negative, of times at "
                       "most 93 days, got -3e-06 from '1us * (M - N)' with M=5 N=8"),
-            HasSubstr("Rank 4 on node 3 called kernel f so.")));
+            HasSubstr("It was called so on node 3.")));
 }
 
 TEST(Model, RefusesWhatIsNotFinite)
