@@ -33,6 +33,15 @@ void* operator new(std::size_t size)
   throw std::bad_alloc();
 }
 
+// What std::stable_sort takes its buffer from.
+void* operator new(std::size_t size, const std::nothrow_t& /*unused*/) noexcept
+{
+  ++count;
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  live += malloc_usable_size(memory);
+  return memory;
+}
+
 void operator delete(void* memory) noexcept
 {
   live -= malloc_usable_size(memory);

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <set>
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -318,7 +320,8 @@ class PlacementFile : public testing::Test
 protected:
   std::string write(const std::string& text)
   {
-    path_ = testing::TempDir() + "umwelt-placement";
+    // Tests run side by side, each in a process of its own.
+    path_ = testing::TempDir() + "umwelt-placement-" + std::to_string(getpid());
     std::ofstream(path_) << text;
     return "@" + path_;
   }
