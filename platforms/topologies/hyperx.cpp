@@ -5,10 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "platforms/topologies/draw.h"
-#include "platforms/topologies/torus.h"
 
 namespace umwelt::platform
 {
@@ -28,7 +25,7 @@ void HyperX::check(const std::string& object, const Form& form)
 
 Graph HyperX::make_graph(const Form& form)
 {
-  const std::uint32_t switches = std::accumulate(form.sizes.begin(), form.sizes.end(), 1U, std::multiplies<>());
+  const std::uint32_t switches = switches_of(form.sizes);
   Graph graph = with_nodes(switches, form.hosts);
   std::uint32_t stride = 1;
   for (const std::uint32_t size : form.sizes) {
@@ -42,57 +39,44 @@ Graph HyperX::make_graph(const Form& form)
   return graph;
 }
 
-HyperX::HyperX(Form form)
-    : DirectTopology(make_graph(form), form.hosts, {form.routing, form.seed, 1}), form_(std::move(form))
+HyperX::HyperX(const Form& form)
+    : GridTopology(make_graph(form), form.sizes, form.hosts, {form.routing, form.seed, 1}), parallel_(form.parallel)
 {
 }
 
 void HyperX::append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t base, Path& path) const
 {
-  const Shape at = coordinates(from, form_.sizes);
-  const Shape target = coordinates(to, form_.sizes);
+  const Shape at = coordinates(from);
+  const Shape target = coordinates(to);
   std::vector<std::size_t> order(at.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const bool random = choice().routing == Routing::random;
   if (random) // R. Durstenfeld's shuffle, 1964
     for (std::size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[draw(static_cast<std::uint32_t>(i), choice().seed, flow.from, flow.to, i)]);
-  Shape strides{1};
-  for (const std::uint32_t size : form_.sizes)
-    strides.push_back(strides.back() * size);
   SwitchIndex here = from;
   std::uint32_t hop = 0;
   for (const std::size_t i : order) {
     if (at[i] == target[i])
       continue;
-    const SwitchIndex there = here - at[i] * strides[i] + target[i] * strides[i];
+    const SwitchIndex there = moved(here, i, at[i], target[i]);
     append(here, there, random ? hop++ : base, path,
-           random ? draw(form_.parallel, choice().seed, flow.from, flow.to, order.size() + 1 + i) : flow.to);
+           random ? draw(parallel_, choice().seed, flow.from, flow.to, order.size() + 1 + i) : flow.to);
     here = there;
   }
 }
 
-std::string HyperX::switch_name(SwitchIndex index) const
-{
-  return coordinates_name(index, form_.sizes);
-}
-
 std::optional<Bisection> HyperX::known_bisection() const
 {
-  const bool even = std::all_of(form_.sizes.begin(), form_.sizes.end(), [](auto size) { return size % 2 == 0; });
+  const bool even = std::all_of(sizes().begin(), sizes().end(), [](auto size) { return size % 2 == 0; });
   if (!even)
     return std::nullopt;
-  const std::uint64_t least = *std::min_element(form_.sizes.begin(), form_.sizes.end());
+  const std::uint64_t least = *std::min_element(sizes().begin(), sizes().end());
   const std::uint64_t switches = graph().switches();
-  const std::uint64_t between = switches * least / 4 * form_.parallel;
+  const std::uint64_t between = switches * least / 4 * parallel_;
   if (const std::uint64_t nodes = graph().nodes() / 2; nodes < between)
     return Bisection{{nodes, 0, 0}, "the cables of half of the nodes are fewer than those between the switches"};
   return Bisection{{0, between, 0}, "across the shortest dimension, J. Ahn et al., 2009"};
-}
-
-std::string HyperX::part(SwitchIndex index) const
-{
-  return fmt::format("{} {}", form_.sizes.size() == 1 ? "switch" : "slice", coordinates(index, form_.sizes).back());
 }
 
 } // namespace umwelt::platform

@@ -10,13 +10,12 @@
 // Of parallel cables the destination chooses one, with `random` the flow.
 #pragma once
 
-#include "platforms/topologies/direct.h"
-#include "platforms/topologies/shape.h"
+#include "platforms/topologies/grid.h"
 
 namespace umwelt::platform
 {
 
-class HyperX final : public DirectTopology
+class HyperX final : public GridTopology
 {
 public:
   struct Form {
@@ -29,17 +28,15 @@ public:
   // Throws std::invalid_argument (`object`: "platform hyperx") if it is too large.
   static void check(const std::string& object, const Form& form);
 
-  explicit HyperX(Form form);
+  explicit HyperX(const Form& form);
 
-  [[nodiscard]] std::string switch_name(SwitchIndex index) const override; // "switch1.2"
   [[nodiscard]] std::optional<Bisection> known_bisection() const override;
-  [[nodiscard]] std::string part(SwitchIndex index) const override;
 
 private:
   static Graph make_graph(const Form& form);
   void append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t base, Path& path) const override;
 
-  Form form_;
+  std::uint32_t parallel_;
 };
 
 } // namespace umwelt::platform

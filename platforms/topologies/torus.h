@@ -11,13 +11,12 @@
 // the second one (dateline; Dally, Seitz, 1987).
 #pragma once
 
-#include "platforms/topologies/direct.h"
-#include "platforms/topologies/shape.h"
+#include "platforms/topologies/grid.h"
 
 namespace umwelt::platform
 {
 
-class Torus final : public DirectTopology
+class Torus final : public GridTopology
 {
 public:
   struct Form {
@@ -30,22 +29,16 @@ public:
   // Throws std::invalid_argument (`object`: "platform torus") if it is too large.
   static void check(const std::string& object, const Form& form);
 
-  explicit Torus(Form form);
+  explicit Torus(const Form& form);
 
-  [[nodiscard]] std::string switch_name(SwitchIndex index) const override; // "switch1.2.0"
   [[nodiscard]] std::optional<Bisection> known_bisection() const override;
   [[nodiscard]] Position position(SwitchIndex index) const override;
-  [[nodiscard]] std::string part(SwitchIndex index) const override;
 
 private:
   static Graph make_graph(const Form& form);
   void append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t base, Path& path) const override;
 
-  Form form_;
+  bool wraps_;
 };
-
-// Coordinates of a switch, the first dimension fastest; and its name by them.
-Shape coordinates(std::uint32_t index, const Shape& sizes);
-std::string coordinates_name(std::uint32_t index, const Shape& sizes);
 
 } // namespace umwelt::platform
