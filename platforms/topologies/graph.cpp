@@ -2,6 +2,7 @@
 #include "platforms/topologies/graph.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace umwelt::platform
 {
@@ -24,8 +25,10 @@ void Graph::finish()
   for (ChannelIndex channel = 0; channel < channels_.size(); ++channel)
     leaving_[next[channels_[channel].from]++] = channel;
   for (Vertex vertex = 0; vertex < vertices(); ++vertex)
-    std::stable_sort(leaving_.begin() + first_[vertex], leaving_.begin() + first_[vertex + 1],
-                     [this](ChannelIndex a, ChannelIndex b) { return channels_[a].to < channels_[b].to; });
+    std::sort(leaving_.begin() + first_[vertex], leaving_.begin() + first_[vertex + 1],
+              [this](ChannelIndex a, ChannelIndex b) {
+                return std::pair(channels_[a].to, a) < std::pair(channels_[b].to, b);
+              });
 }
 
 std::span<const ChannelIndex> Graph::leaving(Vertex from) const
