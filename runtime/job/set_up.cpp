@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/base/mix.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/job/channel.h"
 #include "runtime/job/environment.h"
@@ -33,10 +34,7 @@ constexpr int launcher_pid = 900; // parent of a node's ranks
 // A generator's first step (splitmix64) on seed and rank; never 0.
 std::uint64_t rank_seed(std::uint64_t seed, int rank)
 {
-  std::uint64_t z = seed + 0x9e3779b97f4a7c15ULL * (static_cast<std::uint64_t>(rank) + 1);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return (z ^ (z >> 31)) | 1;
+  return sim::splitmix(seed + sim::golden_ratio * static_cast<std::uint64_t>(rank)) | 1;
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/kernels/random.h"
 
+#include "runtime/base/mix.h"
+
 namespace umwelt::kernels
 {
 namespace
@@ -13,15 +15,6 @@ std::uint64_t hash(std::string_view text)
   for (const char c : text)
     value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return value;
-}
-
-// The finaliser of SplitMix64 (G. L. Steele et al., "Fast splittable pseudorandom number generators", OOPSLA 2014): a
-// bijection in which each bit of the argument changes half of the result's.
-std::uint64_t mix(std::uint64_t value)
-{
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
 }
 
 } // namespace
@@ -44,6 +37,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, st
 
 RandomKey::RandomKey(std::uint64_t seed, std::string_view kernel, Purpose purpose)
 {
+  using sim::mix;
   const std::uint64_t key = mix(mix(seed) ^ mix(hash(kernel) + static_cast<std::uint64_t>(purpose)));
   words_ = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
 }

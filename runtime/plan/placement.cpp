@@ -9,8 +9,8 @@
 #include <numeric>
 #include <set>
 
-#include "platforms/topologies/draw.h"
 #include "platforms/topologies/shape.h"
+#include "runtime/base/mix.h"
 #include "runtime/base/nearest.h"
 #include "runtime/base/parameters.h"
 #include "runtime/base/usage_error.h"
@@ -164,8 +164,8 @@ private:
   {
     if (run_.node_order.kind != NodeOrder::Kind::random)
       return;
-    const std::uint64_t seed = platform::mix(run_.node_order.seed.value_or(run_.seed));
-    const auto key = [&](std::size_t seat) { return platform::mix(seed ^ seats_[seat].node); }; // no two are equal
+    const std::uint64_t seed = sim::splitmix(run_.node_order.seed.value_or(run_.seed));
+    const auto key = [&](std::size_t seat) { return sim::splitmix(seed ^ seats_[seat].node); }; // no two are equal
     std::sort(seats.begin(), seats.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   }
 
