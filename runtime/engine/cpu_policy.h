@@ -11,6 +11,9 @@ struct CpuPolicy {
   enum class Kind { measured, none, fixed, scaled } kind = Kind::measured;
   sim::SimTime fixed = 0; // length of every burst, for `fixed`
   double scale = 1;       // simulated over measured time, for `scaled`
+
+  // Simulated time depends on how long bursts take here.
+  [[nodiscard]] bool measures() const { return kind == Kind::measured || kind == Kind::scaled; }
 };
 
 } // namespace umwelt::engine

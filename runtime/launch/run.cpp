@@ -469,8 +469,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   plan.find_shortage = shortage_for;
   plan.kernels = plan::read_kernels(options);
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
-  using Cpu = engine::CpuPolicy::Kind;
-  if (options.mpi_calls && (options.cpu.kind == Cpu::measured || options.cpu.kind == Cpu::scaled))
+  if (options.mpi_calls && options.cpu.measures())
     notes.emplace_back("--mpi-calls: to count a call of MPI is measured with it, up to 1 us each; compare with a run "
                        "without, or take --cpu none or fixed");
   plan.preloaded = installation.preloaded(plan.folding != nullptr, options.mpi_calls);

@@ -13,10 +13,8 @@ std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options)
 {
   if (options.kernels_files.empty() && !options.watch)
     return nullptr;
-  using Kind = engine::CpuPolicy::Kind;
-  const bool measured = options.cpu.kind == Kind::measured || options.cpu.kind == Kind::scaled;
   if (options.watch) {
-    if (!measured)
+    if (!options.cpu.measures())
       throw UsageError("umwelt kernels", "--cpu measured or scale, since it measures calls",
                        "one with which nothing is measured", "Leave --cpu out.");
     return std::make_shared<const kernels::Kernels>(kernels::watched_kernels(options.watch->functions));
@@ -24,7 +22,7 @@ std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options)
   const auto seed = options.seed != 0 ? std::optional(options.seed) : std::nullopt;
   auto kernels = std::make_shared<const kernels::Kernels>(kernels::read_kernels(options.kernels_files, seed));
   for (const kernels::Kernel& kernel : kernels->list)
-    if (kernel.action == kernels::Action::sample && !measured)
+    if (kernel.action == kernels::Action::sample && !options.cpu.measures())
       throw UsageError(kernel.where, "--cpu measured or scale, since `action: sample` measures calls",
                        "one with which nothing is measured", "Leave --cpu out, or give a `duration:` instead.");
   return kernels;
