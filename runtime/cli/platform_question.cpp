@@ -2,10 +2,7 @@
 #include "runtime/cli/platform_question.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -18,6 +15,7 @@
 #include "runtime/base/nearest.h"
 #include "runtime/base/parameters.h"
 #include "runtime/base/usage_error.h"
+#include "runtime/observe/result_file.h"
 
 namespace umwelt::cli
 {
@@ -134,14 +132,9 @@ void tell_bisection(const Platform& platform, Answers& answers)
 
 void draw(const std::string& path, const Platform& platform, Answers& answers)
 {
-  const std::string picture = platform::drawing(platform);
-  std::ofstream file(path);
-  file << picture;
-  file.close();
-  if (!file)
-    throw std::runtime_error(fmt::format("--draw {}: expected a file that can be written, got: {}. Next step: check "
-                                         "the directory and its room",
-                                         path, std::strerror(errno)));
+  observe::ResultFile file("--draw", path);
+  file.buffer() = platform::drawing(platform);
+  file.finish();
   answers.text += fmt::format("\ndrawn: {}\n", path);
   answers.json["drawn"] = path;
 }
