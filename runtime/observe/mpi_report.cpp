@@ -186,21 +186,19 @@ nlohmann::ordered_json mpi_json(const JobRecord& job)
 {
   nlohmann::ordered_json json;
   json["functions"] = nlohmann::ordered_json::array();
-  for (const auto& [function, all] : functions_of(job))
-    json["functions"].push_back(with({{"name", mpi::function_name(function)}}, all.sum));
-  for (auto& one : json["functions"])
-    one["sizes"] = nlohmann::ordered_json::array();
   std::map<std::pair<Function, std::uint32_t>, mpi::Count> sizes;
   for (const mpi::Totals& rank : job.mpi_calls)
     for (const auto& [of, count] : rank.sizes)
       sizes[of] += count;
-  for (const auto& [of, count] : sizes)
-    for (auto& one : json["functions"])
-      if (one["name"] == mpi::function_name(of.first))
-        one["sizes"].push_back({{"from_bytes", SizeHistogram::least(of.second)},
-                                {"to_bytes", SizeHistogram::most(of.second)},
-                                {"calls", count.calls},
-                                {"bytes", count.bytes}});
+  for (const auto& [function, all] : functions_of(job)) {
+    auto& one = json["functions"].emplace_back(with({{"name", mpi::function_name(function)}}, all.sum));
+    one["sizes"] = nlohmann::ordered_json::array();
+    for (auto of = sizes.lower_bound({function, 0}); of != sizes.end() && of->first.first == function; ++of)
+      one["sizes"].push_back({{"from_bytes", SizeHistogram::least(of->first.second)},
+                              {"to_bytes", SizeHistogram::most(of->first.second)},
+                              {"calls", of->second.calls},
+                              {"bytes", of->second.bytes}});
+  }
   json["sites"] = nlohmann::ordered_json::array();
   for (const auto& [of, count] : in_all<std::pair<Function, std::string>>(job, &mpi::Totals::sites))
     json["sites"].push_back(with({{"name", mpi::function_name(of.first)}, {"place", of.second}}, count));
