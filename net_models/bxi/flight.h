@@ -74,6 +74,11 @@ struct BxiFlight final : TransferState, sim::Event {
       return !is_response(kind) && !from_host && payload > 0;
     return is_response(kind) || !from_host || retries > 0 || !parameters.stored_by_host(payload);
   }
+  // At the target, over PCI.
+  [[nodiscard]] bool writes_payload(const BxiParameters& parameters) const
+  {
+    return parameters.pci && !copied && transfer->deposit > 0;
+  }
 };
 
 // Requests from one node to another in one virtual network, in the order in which they must be matched.

@@ -18,7 +18,7 @@ void BxiObservation::tell_arrival(BxiFlight& flight) const
   const SimTime seen = flight.matched - static_cast<SimTime>(transfer.searched) * parameters_.search;
   tell(flight, StageKind::receive, flight.payload, std::max(flight.sent_at, seen - parameters_.rx_time),
        flight.matched);
-  if (transfer.deposit > 0 && parameters_.pci)
+  if (flight.writes_payload(parameters_))
     tell(flight, StageKind::payload_write, transfer.deposit, flight.write_begin, timeline_.now());
 }
 

@@ -76,8 +76,7 @@ void BxiModel::match(Flight& flight, SimTime& engine)
       return deliver(flight);
     return schedule(flight, Stage::write, flight.posted);
   }
-  flight.write_begin = matched;
-  if (parameters_.pci && !flight.copied) {
+  if (flight.writes_payload(parameters_)) {
     const SimTime share = sim::transfer_time(bytes, parameters_.pci_shared);
     const SimTime packet = sim::transfer_time(parameters_.pci_packet, parameters_.pci_shared);
     flight.write_begin = bytes <= parameters_.pci_packet ? nic.write.book_short(matched, share, packet)
@@ -99,7 +98,7 @@ void BxiModel::write_payload(Flight& flight)
   const SimTime last_packet_in = flight.passage.arrival() + parameters_.rx_time + searching;
   const std::uint64_t last = std::min(bytes, parameters_.pci_packet);
   flight.posted = std::max(flight.matched, last_packet_in);
-  if (parameters_.pci && !flight.copied)
+  if (flight.writes_payload(parameters_))
     flight.posted =
         std::max(flight.write_begin + pci_time(parameters_, bytes), last_packet_in + pci_time(parameters_, last));
   if (flight.kind == TransferKind::atomic || flight.kind == TransferKind::fetch_atomic)
