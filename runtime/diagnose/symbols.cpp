@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/diagnose/symbols.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -20,6 +17,7 @@
 #include <unistd.h>
 
 #include "loader/linker.h"
+#include "runtime/base/demangle.h"
 
 // The executable exports it (runtime/CMakeLists.txt).
 extern "C" [[gnu::noipa, gnu::used, gnu::visibility("default")]] void umw_rank_loaded(int rank, const char* program,
@@ -64,13 +62,6 @@ void tell_debuggers(r_debug& debug)
   reinterpret_cast<Linkers*>(last)->next = &debug;
   last = &debug;
   reinterpret_cast<void (*)()>(_r_debug.r_brk)(); // an empty function with a breakpoint
-}
-
-std::string demangle(const char* name)
-{
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : name;
 }
 
 void search_table(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::uintptr_t relative, Symbol& result)

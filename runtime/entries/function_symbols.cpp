@@ -47,6 +47,11 @@ template <class Visitor> void each_function(const std::string& path, Visitor vis
   }
 }
 
+FunctionSymbol function_of(const char* name, const GElf_Sym& symbol, bool chosen_late)
+{
+  return {name, symbol.st_value, symbol.st_size, GELF_ST_BIND(symbol.st_info) == STB_LOCAL, chosen_late};
+}
+
 } // namespace
 
 std::vector<FunctionSymbol> find_functions(const std::string& path, const std::unordered_set<std::string>& names)
@@ -54,12 +59,25 @@ std::vector<FunctionSymbol> find_functions(const std::string& path, const std::u
   std::vector<FunctionSymbol> found;
   each_function(path, [&](const char* name, const GElf_Sym& symbol, bool chosen_late) {
     if (names.contains(name))
-      found.push_back({name, symbol.st_value, symbol.st_size, GELF_ST_BIND(symbol.st_info) == STB_LOCAL, chosen_late});
+      found.push_back(function_of(name, symbol, chosen_late));
   });
   const auto key = [](const FunctionSymbol& one) { return std::tie(one.address, one.name); };
   std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   found.erase(std::unique(found.begin(), found.end(), [&](const auto& a, const auto& b) { return key(a) == key(b); }),
               found.end());
+  return found;
+}
+
+std::vector<FunctionSymbol> all_functions(const std::string& path)
+{
+  std::vector<FunctionSymbol> found;
+  each_function(path, [&](const char* name, const GElf_Sym& symbol, bool chosen_late) {
+    found.push_back(function_of(name, symbol, chosen_late));
+  });
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+  found.erase(
+      std::unique(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.address == b.address; }),
+      found.end());
   return found;
 }
 

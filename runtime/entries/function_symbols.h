@@ -21,6 +21,9 @@ struct FunctionSymbol {
 // Those of these names that the file defines, each (address, name) once, by address. None if it cannot be read.
 std::vector<FunctionSymbol> find_functions(const std::string& path, const std::unordered_set<std::string>& names);
 
+// All of them, each address once, by address.
+std::vector<FunctionSymbol> all_functions(const std::string& path);
+
 // All names of functions, for suggestions; in no order.
 std::vector<std::string> function_names(const std::string& path);
 

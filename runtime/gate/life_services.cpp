@@ -13,6 +13,7 @@
 #include "runtime/job/node_now.h"
 #include "runtime/job/rank.h"
 #include "runtime/kernels/calls.h"
+#include "runtime/kernels/profile.h"
 
 namespace umwelt::gate::services
 {
@@ -46,7 +47,8 @@ int umw_exit(Rank& rank, int status, int kind, const char* message)
 
 int umw_kernel_totals(Rank& rank, const char* text)
 {
-  kernels::add_totals(rank.kernels, text);
+  if (!kernels::add_profile(rank.profile, text))
+    kernels::add_totals(rank.kernels, text);
   return 0;
 }
 

@@ -81,6 +81,7 @@ public:
   [[nodiscard]] observe::JobRecord record(const Outcome& outcome, double wall_seconds) const;
   // Of all ranks, in the order of the plan's kernels.
   [[nodiscard]] std::vector<kernels::Totals> kernel_totals() const;
+  [[nodiscard]] kernels::Profile profile() const; // of all ranks
 
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
   [[nodiscard]] const Server& server() const { return server_; }

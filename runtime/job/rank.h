@@ -17,6 +17,7 @@
 #include "runtime/job/thread.h"
 #include "runtime/job/timers.h"
 #include "runtime/kernels/calls.h"
+#include "runtime/kernels/profile.h"
 #include "runtime/mpi/totals.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/observe/trace_record.h"
@@ -160,7 +161,8 @@ public:
   SimTime finished = 0;
   observe::RankStatistics statistics;
   std::vector<kernels::Totals> kernels; // in the order of the plan's
-  std::vector<fold::Totals> folding;    // likewise
+  kernels::Profile profile;             // of those that have ended; umwelt kernels
+  std::vector<fold::Totals> folding;    // in the order of the plan's
   mpi::Totals mpi_calls;                // of those that have ended; --mpi-calls
 
 private:

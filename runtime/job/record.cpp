@@ -49,6 +49,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
       record.mpi_calls.push_back(rank->mpi_calls);
   }
   record.kernels = kernel_records();
+  for (const auto& [function, ticks] : profile().most(0))
+    record.profile.push_back({function.second, function.first, ticks});
   record.folding = fold_records();
   record.host.wall_seconds = wall_seconds;
   rusage own{};
@@ -72,6 +74,15 @@ std::vector<kernels::Totals> Job::kernel_totals() const
   for (const auto& rank : ranks_)
     for (std::size_t i = 0; i < std::min(all.size(), rank->kernels.size()); ++i)
       all[i] += rank->kernels[i];
+  return all;
+}
+
+kernels::Profile Job::profile() const
+{
+  kernels::Profile all;
+  for (const auto& rank : ranks_)
+    for (const auto& [function, ticks] : rank->profile.ticks)
+      all.ticks[function] += ticks;
   return all;
 }
 

@@ -72,6 +72,7 @@ public:
   // Which kernel the function is one of; none: it makes or destroys plans.
   [[nodiscard]] std::optional<std::size_t> kernel_of(std::size_t function) const;
   [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_->list; }
+  [[nodiscard]] bool wants_profile() const { return kernels_->profile; }
   // A thread at that place has entered the function. Throws UsageError where a file says what cannot be.
   [[nodiscard]] Call begin(std::size_t function, const Place& place, const CallRegisters& frame);
   // A call that was not skipped has returned this and has taken so long, all told.

@@ -214,6 +214,8 @@ void read_sampling(Section& section, Kernel& kernel, const KernelFunction* built
     kernel.limits.interval = read_fraction(*item);
   if (const auto item = section.find("least"))
     kernel.limits.least = read_whole(*item, 2, 1'000'000'000);
+  if (const auto item = section.find("again"))
+    kernel.limits.again = read_whole(*item, 0, 1'000'000'000);
   if (const auto item = section.find("then"))
     kernel.afterwards = read_choice(*item, then) == 0 ? Action::run : Action::skip;
   read_classes(section, kernel, built_in, unknown);
@@ -226,7 +228,7 @@ void refuse_others(Section& section, Action action)
     std::string_view name;
     std::string_view actions;
   };
-  constexpr std::array<Key, 10> keys{{{"duration", "model or skip"},
+  constexpr std::array<Key, 11> keys{{{"duration", "model or skip"},
                                       {"sets", "model or skip"},
                                       {"pieces", "model or skip"},
                                       {"parameters", "model or skip"},
@@ -235,6 +237,7 @@ void refuse_others(Section& section, Action action)
                                       {"class", "sample or watch"},
                                       {"interval", "sample"},
                                       {"least", "sample"},
+                                      {"again", "sample"},
                                       {"then", "sample"}}};
   for (const auto& [key, item] : section.others())
     for (const Key& other : keys)

@@ -35,18 +35,20 @@ double Statistics::half_width() const
   return boost::math::quantile(boost::math::students_t(count - 1), upper) * deviation() / std::sqrt(count);
 }
 
-bool Sampler::measure(std::span<const double> values) const
+bool Sampler::measure(std::span<const double> values)
 {
   const auto found = classes_.find(key(values));
-  return found == classes_.end() || !found->second.known;
+  if (found == classes_.end() || !found->second.known)
+    return true;
+  return limits_.again != 0 && ++found->second.calls % limits_.again == 0;
 }
 
 void Sampler::add(std::span<const double> values, sim::SimTime measured)
 {
-  auto& [statistics, known] = classes_[key(values)];
-  statistics.add(sim::to_seconds(measured));
-  known = statistics.count() >= std::max<std::uint64_t>(limits_.least, 2) &&
-          statistics.half_width() <= limits_.interval * statistics.mean();
+  Class& one = classes_[key(values)];
+  (one.known ? one.later : one.first).add(sim::to_seconds(measured));
+  one.known = one.known || (one.first.count() >= std::max<std::uint64_t>(limits_.least, 2) &&
+                            one.first.half_width() <= limits_.interval * one.first.mean());
 }
 
 sim::SimTime Sampler::duration(const Place& place, std::span<const double> values, std::uint64_t call) const
@@ -60,7 +62,10 @@ sim::SimTime Sampler::duration(const Place& place, std::span<const double> value
 const Statistics* Sampler::statistics(std::span<const double> values) const
 {
   const auto found = classes_.find(key(values));
-  return found == classes_.end() ? nullptr : &found->second.statistics;
+  if (found == classes_.end())
+    return nullptr;
+  const auto& [first, later, known, calls] = found->second;
+  return later.count() >= std::max<std::uint64_t>(limits_.least, 2) ? &later : &first;
 }
 
 Sampler::Key Sampler::key(std::span<const double> values)

@@ -2,6 +2,10 @@
 // Kernels that are measured while the program runs: the first calls of each class of arguments run and are measured,
 // until the mean is known well enough; later ones take what was measured. As SMPI's SMPI_SAMPLE_LOCAL does for
 // blocks of source code (P.-N. Clauss et al., "Single node on-line simulation of MPI applications with SMPI", 2011).
+//
+// The first calls are not like the others: their data is new to the caches and its pages to the kernel, and both this
+// machine and the program change while they run. So one call in a while is measured again, and once there are enough of
+// those they count alone.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +42,7 @@ private:
 struct SamplingLimits {
   double interval = 0.05;   // half of the confidence interval at which it ends, relative to the mean
   std::uint64_t least = 10; // calls of a class that are measured; at least 2
+  std::uint64_t again = 64; // of later ones of the class, one in so many is measured; 0: none
 };
 
 class Sampler
@@ -48,9 +53,9 @@ public:
   {
   }
 
-  // Whether the next call of the class is to be measured. A class is what has equal values of the `class:` expressions;
-  // each that occurs is remembered.
-  [[nodiscard]] bool measure(std::span<const double> values) const;
+  // Whether the next call of the class, which is counted, is to be measured. A class is what has equal values of the
+  // `class:` expressions; each that has been measured is remembered.
+  [[nodiscard]] bool measure(std::span<const double> values);
   void add(std::span<const double> values, sim::SimTime measured);
 
   // Of the `call`-th call on that rank, without measuring: log-normal with the mean and the standard deviation of the
@@ -59,13 +64,15 @@ public:
   [[nodiscard]] sim::SimTime duration(const Place& place, std::span<const double> values, std::uint64_t call) const;
 
   [[nodiscard]] std::size_t classes() const { return classes_.size(); }
-  // Of a class; null if it did not occur.
+  // That count, of a class; null if it did not occur.
   [[nodiscard]] const Statistics* statistics(std::span<const double> values) const;
 
 private:
   struct Class {
-    Statistics statistics; // in seconds
-    bool known = false;    // well enough
+    Statistics first; // in seconds, until they are known well enough;
+    Statistics later; // of those that were measured again
+    bool known = false;
+    std::uint64_t calls = 0; // since
   };
   // By bit patterns, so that NaN (a null reference) is a value like others.
   using Key = std::vector<std::uint64_t>;

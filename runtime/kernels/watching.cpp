@@ -85,11 +85,46 @@ std::string entry_of(const Found& found, double computing)
   return entry.text();
 }
 
+// "solve" of "./bin/solve 100"
+std::string program_of(const std::string& command)
+{
+  const std::string first = command.substr(0, command.find(' '));
+  return first.substr(first.rfind('/') + 1);
+}
+
+// Functions of the programs themselves that took time and whose calls were not counted.
+std::string unwatched_text(const Kernels& kernels, const Profile& profile, double least,
+                           std::span<const std::string> commands)
+{
+  std::vector<std::string> names;
+  std::vector<std::string> shares;
+  for (const auto& [function, ticks] : profile.most(least)) {
+    const auto& [object, symbol] = function;
+    const bool of_program = std::any_of(commands.begin(), commands.end(), [&object = object](const auto& command) {
+      return program_of(command) == object;
+    });
+    const bool is_watched = std::any_of(kernels.list.begin(), kernels.list.end(), [&symbol = symbol](const auto& one) {
+      return std::any_of(one.entries.begin(), one.entries.end(), [&](const Entry& e) { return e.symbol == symbol; });
+    });
+    if (symbol.empty() || !of_program || is_watched)
+      continue;
+    names.push_back(symbol);
+    shares.push_back(
+        fmt::format("{} {:.1f} %", symbol, 100 * static_cast<double>(ticks) / static_cast<double>(profile.all())));
+  }
+  if (names.empty())
+    return {};
+  return fmt::format("# Other functions, by where the program was found every few milliseconds: {}\n"
+                     "# To count and measure their calls: umwelt kernels --functions {}\n",
+                     fmt::join(shares, ", "), fmt::join(names, ","));
+}
+
 } // namespace
 
 Kernels watched_kernels(std::span<const std::string> symbols)
 {
   Kernels kernels;
+  kernels.profile = true;
   for (const std::string& name : builtin_names()) {
     Kernel kernel = watched(name);
     kernel.is_expected = false;
@@ -112,8 +147,8 @@ Kernels watched_kernels(std::span<const std::string> symbols)
   return kernels;
 }
 
-std::string first_kernels_file(const Kernels& kernels, std::span<const Totals> totals, double computing, double least,
-                               std::string_view command)
+std::string first_kernels_file(const Kernels& kernels, std::span<const Totals> totals, const Profile& profile,
+                               double computing, double least, std::span<const std::string> commands)
 {
   std::vector<Found> found;
   std::vector<std::string> small;
@@ -130,7 +165,8 @@ std::string first_kernels_file(const Kernels& kernels, std::span<const Totals> t
   std::string text = fmt::format(
       "# Of `umwelt kernels`, a run of: {}\n# Durations are those of this machine. `action: skip` leaves out what the "
       "program can do without.\n",
-      command);
+      fmt::join(commands, " : "));
+  text += unwatched_text(kernels, profile, least, commands);
   if (!small.empty())
     text += fmt::format("# Less than {:g} % of computing: {}\n", 100 * least, fmt::join(small, ", "));
   if (found.empty())

@@ -5,11 +5,11 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtime/kernels/calls.h"
 #include "runtime/kernels/kernels_file.h"
+#include "runtime/kernels/profile.h"
 
 namespace umwelt::kernels
 {
@@ -19,9 +19,10 @@ namespace umwelt::kernels
 // functions of such names with other arguments. Throws UsageError for a symbol that comes twice.
 Kernels watched_kernels(std::span<const std::string> symbols);
 
-// A kernels file with an entry for each kernel that took `least` (a fraction) of `computing` seconds or more. `totals`:
-// of all ranks, in the order of the kernels.
-std::string first_kernels_file(const Kernels& kernels, std::span<const Totals> totals, double computing, double least,
-                               std::string_view command);
+// A kernels file with an entry for each kernel that took `least` (a fraction) of `computing` seconds or more, and as
+// comments the functions of the program that `profile` says so of. `totals`: of all ranks, in the order of the kernels.
+// `commands`: of the run's programs.
+std::string first_kernels_file(const Kernels& kernels, std::span<const Totals> totals, const Profile& profile,
+                               double computing, double least, std::span<const std::string> commands);
 
 } // namespace umwelt::kernels

@@ -47,12 +47,9 @@ bool finish_kernels_file(observe::ResultFile& file, const plan::Plan& plan, cons
   for (const observe::RankRecord& rank : record.ranks)
     computing += rank.statistics.compute;
   const std::vector<kernels::Totals> totals = job.kernel_totals();
-  std::string programs;
-  for (const std::string& program : record.programs)
-    programs += (programs.empty() ? "" : " : ") + program;
   try {
-    file.buffer() +=
-        kernels::first_kernels_file(*plan.kernels, totals, sim::to_seconds(computing), watch.least, programs);
+    file.buffer() += kernels::first_kernels_file(*plan.kernels, totals, job.profile(), sim::to_seconds(computing),
+                                                 watch.least, record.programs);
     file.finish();
   } catch (const std::runtime_error& error) {
     fmt::print(stderr, "umwelt kernels: {}\n", error.what());

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "runtime/base/demangle.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/mpi_report.h"
 #include "runtime/observe/tables.h"
@@ -239,6 +240,33 @@ std::string watch_table(const JobRecord& job)
   return "\n" + aligned(rows, 1);
 }
 
+// Where ranks were when ticks came.
+std::string profile_table(const JobRecord& job)
+{
+  constexpr double least = 0.01;
+  constexpr std::size_t most = 20;
+  std::uint64_t all = 0;
+  for (const ProfileRecord& one : job.profile)
+    all += one.ticks;
+  const auto share = [all](std::uint64_t ticks) {
+    return fmt::format("{:.1f} %", 100 * static_cast<double>(ticks) / static_cast<double>(all));
+  };
+  std::vector<Row> rows{{"function", "object", "ticks", "of all"}};
+  std::uint64_t others = all;
+  for (const ProfileRecord& one : job.profile) {
+    if (rows.size() > most || static_cast<double>(one.ticks) < least * static_cast<double>(all))
+      break;
+    rows.push_back(
+        {one.function.empty() ? "?" : demangle(one.function), one.object, show_count(one.ticks), share(one.ticks)});
+    others -= one.ticks;
+  }
+  if (rows.size() == 1)
+    return {};
+  if (others > 0)
+    rows.push_back({"others", "", show_count(others), share(others)});
+  return "\n" + aligned(rows, 2);
+}
+
 // Functions that were followed, and whether that has left the program what it is.
 std::string kernel_table(const JobRecord& job)
 {
@@ -384,7 +412,7 @@ std::string summary(const JobRecord& job)
   text += rank_table(job);
   const std::string sizes = size_table(sizes_of(job));
   text += sizes.empty() ? sizes : "\n" + sizes;
-  return text + mpi_tables(job) + kernel_table(job) + fold_table(job);
+  return text + mpi_tables(job) + kernel_table(job) + profile_table(job) + fold_table(job);
 }
 
 std::string report_json(const JobRecord& job, bool deterministic)
@@ -425,6 +453,11 @@ std::string report_json(const JobRecord& job, bool deterministic)
     json["folding"] = nlohmann::ordered_json::array();
     for (const FoldRecord& rule : job.folding)
       json["folding"].push_back(json_of(rule, deterministic));
+  }
+  if (!job.profile.empty()) {
+    json["profile"] = nlohmann::ordered_json::array();
+    for (const ProfileRecord& one : job.profile)
+      json["profile"].push_back({{"function", one.function}, {"object", one.object}, {"ticks", one.ticks}});
   }
   if (!job.kernels.empty() || !job.folding.empty())
     json["results_are_those_of_the_program"] =

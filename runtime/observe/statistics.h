@@ -102,6 +102,13 @@ struct KernelRecord {
   std::vector<Size> sizes;
 };
 
+// A function in which ranks were when ticks of their CPU time came (umwelt kernels).
+struct ProfileRecord {
+  std::string function; // its symbol; empty: it has none
+  std::string object;   // file name
+  std::uint64_t ticks = 0;
+};
+
 // A rule of forgetful memory (--fold), in all ranks.
 struct FoldRecord {
   std::string rule;            // as given
@@ -148,6 +155,7 @@ struct JobRecord {
   std::uint64_t timeline_events = 0; // that the simulation fired
   std::vector<RankRecord> ranks;
   std::vector<KernelRecord> kernels;
+  std::vector<ProfileRecord> profile; // those with most ticks first
   std::vector<FoldRecord> folding;
   std::vector<mpi::Totals> mpi_calls; // by rank; none: they were not followed
   HostFigures host;

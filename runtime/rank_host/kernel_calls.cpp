@@ -51,6 +51,8 @@ kernels::CallRegisters registers_of(const EnteredFrame& frame)
 KernelCalls::KernelCalls(RankHost& rank_host, std::shared_ptr<const kernels::Kernels> kernels)
     : rank_host_(rank_host), calls_(std::move(kernels)), entries_(wanted(calls_))
 {
+  if (calls_.wants_profile())
+    profiler_ = std::make_unique<Profiler>();
 }
 
 void KernelCalls::take_over(Thread& thread)
@@ -156,8 +158,19 @@ std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
   return kernel.return_address;
 }
 
+void KernelCalls::ticked(const Thread& thread, std::uintptr_t pc)
+{
+  if (profiler_)
+    profiler_->tick(thread.rank, pc);
+}
+
 void KernelCalls::tell_totals(Thread& thread)
 {
+  if (profiler_)
+    for (const std::string& text : kernels::profile_texts(profiler_->take(thread.rank))) {
+      umw_args_umw_kernel_totals arguments{0, text.c_str()};
+      rank_host_.request(thread, UMW_OP_umw_kernel_totals, &arguments);
+    }
   const std::vector<kernels::Totals>* const called = calls_.totals(rank_number(thread.rank));
   std::vector<kernels::Totals> totals =
       called != nullptr ? *called : std::vector<kernels::Totals>(calls_.kernels().size());

@@ -21,6 +21,7 @@
 #include "runtime/kernels/calls.h"
 #include "runtime/rank_host/code_memory.h"
 #include "runtime/rank_host/function_entry.h"
+#include "runtime/rank_host/profiler.h"
 
 namespace umwelt::rank_host
 {
@@ -59,6 +60,9 @@ public:
   // Whether what the thread computes counts for nothing.
   [[nodiscard]] static bool is_modelled(const Thread& thread);
 
+  // A tick has interrupted the thread there.
+  void ticked(const Thread& thread, std::uintptr_t pc);
+
   // The rank is about to end: what its kernels have come to.
   void tell_totals(Thread& thread);
 
@@ -76,6 +80,7 @@ private:
   std::unordered_map<std::size_t, std::string> nearest_; // of kernels that do not exist
   std::unordered_set<std::uintptr_t> linkers_;           // where calls of their r_brk come from
   CodeMemory code_;
+  std::unique_ptr<Profiler> profiler_; // null: no profile is wanted
 };
 
 } // namespace umwelt::rank_host

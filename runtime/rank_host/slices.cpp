@@ -15,6 +15,7 @@
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/rank_host/folding.h"
+#include "runtime/rank_host/kernel_calls.h"
 #include "runtime/rank_host/machine_context.h"
 #include "runtime/rank_host/preemption.h"
 #include "runtime/rank_host/rank_host.h"
@@ -107,6 +108,8 @@ void Slices::on_tick(ucontext_t& context)
   if (thread.rank.gate.no_preempt == 0 && !std::exchange(forking_, false))
     loops_.breakpoints().put_back();
   const std::uintptr_t pc = pc_of(context);
+  if (KernelCalls* const kernels = rank_host_.kernel_calls())
+    kernels->ticked(thread, pc);
   watch.history[watch.ticks++ % watch.history.size()] = {rank_host_.cpu().now(), pc};
   if (no_preempt(thread, context))
     return;

@@ -2,6 +2,7 @@
 // Functions of a library that this process has loaded are entered by way of the test.
 #include "runtime/entries/entries.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <dlfcn.h>
@@ -183,11 +184,25 @@ TEST_F(EntriesTest, NamesAreKnownForSuggestions)
   EXPECT_THAT(entries_->known_names(), testing::IsSupersetOf({"subject_adds", "hidden", "subject_nothing"}));
 }
 
+TEST(FunctionSymbolsTest, AllOfThemByAddress)
+{
+  const auto all = all_functions(SUBJECT);
+  EXPECT_TRUE(std::ranges::is_sorted(all, {}, &FunctionSymbol::address));
+  EXPECT_EQ(std::ranges::adjacent_find(all, {}, &FunctionSymbol::address), all.end());
+  for (const char* name : {"subject_adds", "hidden", "twice"})
+    EXPECT_NE(std::ranges::find(all, name, &FunctionSymbol::name), all.end()) << name;
+  const auto adds = find_functions(SUBJECT, {"subject_adds"});
+  const auto found = std::ranges::find(all, "subject_adds", &FunctionSymbol::name);
+  EXPECT_EQ(found->address, adds.at(0).address);
+  EXPECT_EQ(found->bytes, adds.at(0).bytes);
+}
+
 TEST(FunctionSymbolsTest, WhatIsNoObjectHasNone)
 {
   EXPECT_THAT(find_functions("/nowhere", {"main"}), IsEmpty());
   EXPECT_THAT(find_functions("/etc/passwd", {"main"}), IsEmpty());
   EXPECT_THAT(function_names("/etc/passwd"), IsEmpty());
+  EXPECT_THAT(all_functions("/etc/passwd"), IsEmpty());
 }
 
 } // namespace

@@ -138,11 +138,12 @@ TEST(KernelsFile, FunctionAtAnAddress)
 TEST(KernelsFile, ActionsOfSampling)
 {
   const Kernel kernel =
-      only("- name: dgemm\n  action: sample\n  class: [floor(log2(M)), N]\n  interval: 2%\n  least: 20\n"
+      only("- name: dgemm\n  action: sample\n  class: [floor(log2(M)), N]\n  interval: 2%\n  least: 20\n  again: 500\n"
            "  then: skip");
   EXPECT_EQ(kernel.action, Action::sample);
   EXPECT_DOUBLE_EQ(kernel.limits.interval, 0.02);
   EXPECT_EQ(kernel.limits.least, 20U);
+  EXPECT_EQ(kernel.limits.again, 500U);
   EXPECT_EQ(kernel.afterwards, Action::skip);
   std::vector<double> values(kernel.variables.size());
   values[0] = 33;
@@ -155,6 +156,7 @@ TEST(KernelsFile, DefaultsOfSampling)
   const Kernel blas = only("- {name: dgemm, action: sample}");
   EXPECT_DOUBLE_EQ(blas.limits.interval, 0.05);
   EXPECT_EQ(blas.limits.least, 10U);
+  EXPECT_EQ(blas.limits.again, 64U);
   EXPECT_EQ(blas.afterwards, Action::run);
   std::vector<std::string> texts;
   for (const Expression& expression : blas.class_expressions)

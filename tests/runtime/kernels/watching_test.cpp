@@ -68,11 +68,12 @@ protected:
   }
   std::string text(double computing, double least = 0.01)
   {
-    return first_kernels_file(kernels_, totals_, computing, least, "./app 7");
+    return first_kernels_file(kernels_, totals_, profile_, computing, least, std::array<std::string, 1>{"./bin/app 7"});
   }
 
   Kernels kernels_ = watched_kernels(std::array<std::string, 1>{"own"});
   std::vector<Totals> totals_{kernels_.list.size()};
+  Profile profile_;
 };
 
 TEST_F(FirstFile, SaysWhatItSawAndIsReadAgain)
@@ -83,7 +84,7 @@ TEST_F(FirstFile, SaysWhatItSawAndIsReadAgain)
   call("own", {}, 0.25);
   call("daxpy", {500}, 1e-6);
   const std::string file = text(2);
-  EXPECT_THAT(file, AllOf(HasSubstr("a run of: ./app 7"), HasSubstr("Less than 1 % of computing: daxpy\n"),
+  EXPECT_THAT(file, AllOf(HasSubstr("a run of: ./bin/app 7"), HasSubstr("Less than 1 % of computing: daxpy\n"),
                           HasSubstr("# 20 calls, 6.3 % of computing, 6.31 ms each on average\n"),
                           HasSubstr("# sizes M 100..1000..2000, N 200, K 300 (20 different)\n"),
                           HasSubstr("# 2 calls, 37.5 % of computing, 375 ms each on average\n"),
@@ -93,6 +94,20 @@ TEST_F(FirstFile, SaysWhatItSawAndIsReadAgain)
   ASSERT_EQ(read.list.size(), 2U);
   EXPECT_EQ(read.list[1].entries.size(), 3U); // all spellings
   EXPECT_THAT(file, Not(HasSubstr("skip\n")));
+}
+
+TEST_F(FirstFile, TellsOfFunctionsThatAreNotCounted)
+{
+  EXPECT_THAT(text(2), Not(HasSubstr("Other functions")));
+  profile_.ticks[{"app", "stencil"}] = 60;
+  profile_.ticks[{"app", "pack"}] = 20;
+  profile_.ticks[{"app", "dgemm_"}] = 9;            // is counted
+  profile_.ticks[{"app", ""}] = 5;                  // cannot be
+  profile_.ticks[{"libmpi.so.40", "progress"}] = 5; // not the program's
+  profile_.ticks[{"app", "rarely"}] = 1;
+  EXPECT_THAT(text(2, 0.02), AllOf(HasSubstr(": stencil 60.0 %, pack 20.0 %\n"),
+                                   HasSubstr("umwelt kernels --functions stencil,pack\n")));
+  EXPECT_TRUE(read_text(text(2)).list.empty());
 }
 
 TEST_F(FirstFile, OfAProgramWithoutKernelsIsOneWithout)

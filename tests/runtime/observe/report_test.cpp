@@ -85,6 +85,23 @@ TEST(Summary, WatchedKernelsAreInATableOfTheirOwnThoseFirstThatTookMost)
   EXPECT_EQ(json["kernels"][1]["sizes"][0]["median"], 2);
 }
 
+TEST(Summary, WhereRanksComputed)
+{
+  JobRecord record = job(1);
+  record.profile = {{"_ZN3app5solveEi", "app", 600}, {"f", "app", 300}, {"", "libm.so.6", 92}, {"rarely", "app", 8}};
+  EXPECT_THAT(summary(record), HasSubstr("\n"
+                                         "  function         object     ticks  of all\n"
+                                         "  app::solve(int)  app          600  60.0 %\n"
+                                         "  f                app          300  30.0 %\n"
+                                         "  ?                libm.so.6     92   9.2 %\n"
+                                         "  others                          8   0.8 %\n"));
+  const auto json = nlohmann::json::parse(report_json(record, false));
+  ASSERT_EQ(json["profile"].size(), 4U);
+  EXPECT_EQ(json["profile"][0]["function"], "_ZN3app5solveEi");
+  EXPECT_EQ(json["profile"][3]["ticks"], 8);
+  EXPECT_THAT(summary(job(1)), Not(HasSubstr("of all")));
+}
+
 TEST(Summary, OfARunThatWasBrokenOffItDoesNotSayWhatWasNeverCalled)
 {
   JobRecord record = with_kernels();
