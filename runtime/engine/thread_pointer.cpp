@@ -17,15 +17,7 @@ constexpr unsigned long hwcap2_fsgsbase = 1UL << 1; // Documentation/arch/x86/el
 bool have_fsgsbase = (getauxval(AT_HWCAP2) & hwcap2_fsgsbase) != 0;
 ThreadPointer runtime_thread_pointer = 0;
 
-// Raw system calls: errno lives behind the register that is being read or changed.
-ThreadPointer read_by_system_call()
-{
-  ThreadPointer value = 0;
-  long result = SYS_arch_prctl;
-  asm volatile("syscall" : "+a"(result) : "D"(ARCH_GET_FS), "S"(&value) : "rcx", "r11", "memory");
-  return value;
-}
-
+// A raw system call: errno lives behind the register that is being changed.
 void write_by_system_call(ThreadPointer value)
 {
   long result = SYS_arch_prctl;
