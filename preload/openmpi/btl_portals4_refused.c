@@ -98,6 +98,7 @@ static void send_refused(void)
 }
 
 void umw_give_up_refused(void);
+int umw_left(const ptl_event_t* event); /* btl_portals4_sends.c */
 
 /* While MPI ends: what nobody takes for a second is for nobody. */
 void umw_give_up_refused(void)
@@ -119,7 +120,10 @@ int __wrap_PtlEQPoll(const ptl_handle_eq_t* queues, unsigned int size, ptl_time_
 {
   if (__builtin_expect(again.first != NULL, 0))
     send_refused();
-  const int result = __real_PtlEQPoll(queues, size, timeout, event, which);
+  int result;
+  do
+    result = __real_PtlEQPoll(queues, size, timeout, event, which);
+  while (result == PTL_OK && umw_left(event));
   if (result != PTL_OK || event->type != PTL_EVENT_ACK)
     return result;
   mca_btl_portals4_frag_t* fragment = event->user_ptr;
