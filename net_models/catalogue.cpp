@@ -27,8 +27,10 @@ namespace
 template <class ModelType, class ParameterType>
 std::unique_ptr<Model> make(const ModelContext& context, const Parameters& parameters, const char* name)
 {
-  return std::make_unique<ModelType>(context,
-                                     read_parameters<ParameterType>(parameters, fmt::format("model {}", name)));
+  auto values = read_parameters<ParameterType>(parameters, fmt::format("model {}", name));
+  if constexpr (requires { values.scale(context.factors); }) // else all it knows of the network is the platform's
+    values.scale(context.factors);
+  return std::make_unique<ModelType>(context, values);
 }
 
 // Which of the platform's nic: properties a model takes.

@@ -53,6 +53,12 @@ const Link& Platform::link(LinkIndex index) const
   return routes_->links[index];
 }
 
+void Platform::speed_up(double factor)
+{
+  for (Node& node : nodes_)
+    node.speed *= factor;
+}
+
 const Route& Platform::route(NodeIndex from, NodeIndex to) const
 {
   const std::uint64_t pair = static_cast<std::uint64_t>(from) << 32 | to;

@@ -71,6 +71,8 @@ public:
   [[nodiscard]] const std::map<std::string, std::string>& nic_properties() const { return nic_properties_; }
   // Its shape; nullptr if the platform comes from a file.
   [[nodiscard]] const Network* network() const { return network_.get(); }
+  // Every node computes so many times faster.
+  void speed_up(double factor);
   void set_nic_property(const std::string& key, const std::string& value) { nic_properties_[key] = value; }
 
 private:

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "net_models/core/factors.h"
 #include "runtime/base/timeline.h"
 
 namespace umwelt::platform
@@ -166,6 +167,7 @@ struct ModelContext {
   const platform::Platform& platform;
   CommandQueueListener* listener; // may be null: then queues are unbounded
   Observer* observer = nullptr;   // of stages; null: nobody looks
+  NetworkFactors factors = {};    // of the model's own parameters; the platform has its own already
 };
 
 } // namespace umwelt::net

@@ -13,6 +13,26 @@
 namespace umwelt::job
 {
 
+namespace
+{
+
+// None if they change nothing.
+std::vector<observe::FactorRecord> factor_records(const plan::RunOptions& options)
+{
+  std::vector<observe::FactorRecord> records;
+  for (const platform::LinkFactor& one : options.link_factors.latency)
+    records.push_back({"latency", one.links, one.factor});
+  for (const platform::LinkFactor& one : options.link_factors.bandwidth)
+    records.push_back({"bandwidth", one.links, one.factor});
+  if (options.compute_factor != 1)
+    records.push_back({"compute", "", options.compute_factor});
+  if (std::all_of(records.begin(), records.end(), [](const auto& one) { return one.factor == 1; }))
+    records.clear();
+  return records;
+}
+
+} // namespace
+
 observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) const
 {
   observe::JobRecord record;
@@ -30,6 +50,7 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
                                                  : fmt::format("scale={}", cpu.scale);
   record.measured = cpu_.measured();
   record.seed = plan_.options.seed;
+  record.factors = factor_records(plan_.options);
   record.exit_code = outcome.exit_code;
   record.ending = outcome.ending;
   record.timeline_events = timeline_.fired();

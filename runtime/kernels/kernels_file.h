@@ -17,6 +17,7 @@ namespace umwelt::kernels
 struct Kernels {
   std::uint64_t seed = 0;
   std::vector<Kernel> list;
+  double speed = 1; // of the nodes, over that of those whose times the models are
 };
 
 // What all files say together: a kernel of a later one takes the place of one with the same name, and so does its seed;

@@ -362,6 +362,15 @@ nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
           {"events", s.events}};
 }
 
+std::string factor_line(const JobRecord& job)
+{
+  std::string text;
+  for (const FactorRecord& one : job.factors)
+    text += fmt::format("{}{} x {}{}", text.empty() ? "" : ", ", one.of, one.factor,
+                        one.links.empty() ? "" : fmt::format(" of '{}'", one.links));
+  return text.empty() ? text : fmt::format("  what if: {}\n", text);
+}
+
 } // namespace
 
 std::string summary(const JobRecord& job)
@@ -370,6 +379,7 @@ std::string summary(const JobRecord& job)
   const double wall = job.host.wall_seconds;
   std::string text = fmt::format("umwelt: {} rank{} on {} (model {}, --cpu {}): {}\n", job.ranks.size(),
                                  job.ranks.size() == 1 ? "" : "s", job.platform, job.model, job.cpu_policy, job.ending);
+  text += factor_line(job);
   text += fmt::format("  simulated {}   wall clock {}   slowdown {}   {} events, {}\n", show_time(job.simulated),
                       show_seconds(wall), simulated > 0 ? fmt::format("{:.3g}", wall / simulated) : "-",
                       show_count(job.timeline_events),
@@ -398,6 +408,8 @@ std::string report_json(const JobRecord& job, bool deterministic)
   json["model"] = job.model;
   json["cpu"] = job.cpu_policy;
   json["seed"] = job.seed;
+  for (const FactorRecord& one : job.factors)
+    json["factors"].push_back({{"of", one.of}, {"links", one.links}, {"factor", one.factor}});
   json["ending"] = job.ending;
   json["exit_code"] = job.exit_code;
   json["simulated_ps"] = job.simulated;

@@ -112,6 +112,13 @@ struct FoldRecord {
   std::string nearest;         // then: the function that is most like it, or empty
 };
 
+// Something that was not as platform and model have it (--latency-factor and the like).
+struct FactorRecord {
+  std::string of;    // latency, bandwidth, compute
+  std::string links; // which ones, as given; empty: all
+  double factor = 1;
+};
+
 // What depends on the machine that simulates and differs from run to run.
 struct HostFigures {
   double wall_seconds = 0;
@@ -142,6 +149,7 @@ struct JobRecord {
   std::string cpu_policy; // as given to --cpu
   bool measured = false;  // bursts were, as that asks for
   std::uint64_t seed = 0;
+  std::vector<FactorRecord> factors; // in force, in the order given; none: all are 1
   int exit_code = 0;
   std::string ending;                // `completed`, or one line that says why not
   sim::SimTime simulated = 0;        // when the last rank ended

@@ -115,6 +115,20 @@ TEST(Report, SaysWhetherResultsAreThePrograms)
   EXPECT_FALSE(nlohmann::json::parse(report_json(job(1), true)).contains("kernels"));
 }
 
+TEST(Summary, SaysWhichFactorsWereInForce)
+{
+  JobRecord record = job(1);
+  EXPECT_THAT(summary(record), Not(HasSubstr("what if")));
+  EXPECT_FALSE(nlohmann::json::parse(report_json(record, true)).contains("factors"));
+  record.factors = {{"latency", "", 10}, {"bandwidth", "leaf*", 0.1}, {"compute", "", 2}};
+  EXPECT_THAT(summary(record), HasSubstr("\n  what if: latency x 10, bandwidth x 0.1 of 'leaf*', compute x 2\n"));
+  const auto json = nlohmann::json::parse(report_json(record, true));
+  ASSERT_EQ(json["factors"].size(), 3U);
+  EXPECT_EQ(json["factors"][1]["of"], "bandwidth");
+  EXPECT_EQ(json["factors"][1]["links"], "leaf*");
+  EXPECT_EQ(json["factors"][1]["factor"], 0.1);
+}
+
 TEST(Summary, ShowsTheWholeJobAndEachRank)
 {
   EXPECT_EQ(summary(job(2)),

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Runs on a machine that is not quite the described one: --latency-factor, --bandwidth-factor, --compute-factor
+// (platforms/WHAT_IF.md).
+#pragma once
+
+#include <string_view>
+
+#include "platforms/link_factors.h"
+#include "platforms/platform.h"
+#include "runtime/plan/options.h"
+
+namespace umwelt::plan
+{
+
+// F or CLASS=F. Throws UsageError.
+platform::LinkFactor parse_link_factor(std::string_view option, std::string_view text);
+
+// F of --compute-factor. Throws UsageError.
+double parse_compute_factor(std::string_view option, std::string_view text);
+
+// Makes the platform the one that is asked for; before anybody looks at its routes. Throws std::invalid_argument.
+void apply_factors(const RunOptions& options, platform::Platform& platform);
+
+} // namespace umwelt::plan
