@@ -15,6 +15,7 @@
 #include "net_models/loggp/model.h"
 #include "net_models/node/parameters.h"
 #include "net_models/piecewise/model.h"
+#include "net_models/zero/model.h"
 #include "platforms/platform.h"
 #include "runtime/base/nearest.h"
 
@@ -61,6 +62,8 @@ constexpr std::array ready_models{
           make<PiecewiseModel, PiecewiseParameters>, list_parameters<PiecewiseParameters>, NicProperties::none},
     Ready{"delay", "one latency and one bandwidth for every message; no contention", make<DelayModel, DelayParameters>,
           list_parameters<DelayParameters>, NicProperties::none},
+    Ready{"zero", "messages cost nothing: the bound of what a better network could bring",
+          make<ZeroModel, ZeroParameters>, list_parameters<ZeroParameters>, NicProperties::none},
 };
 
 std::vector<ModelEntry> make_entries()

@@ -45,7 +45,7 @@ std::string refusal(std::string_view name, std::string_view list, double latency
 
 TEST(Factors, OfOneChangeNothing)
 {
-  for (const char* model : {"bxi", "loggp", "piecewise", "delay"})
+  for (const char* model : {"bxi", "loggp", "piecewise", "delay", "zero"})
     for (const std::uint64_t size : {0UL, 8UL, 4096UL, 1UL << 20}) {
       Bench plain(model);
       const sim::SimTime time = plain.put_time(size);
@@ -103,9 +103,16 @@ TEST(Factors, OfSomeLinksNeedAModelThatLooksAtLinks)
   const std::string option = "--latency-factor leaf*=2";
   EXPECT_THAT(refusal("delay", "", 1, 1, option), AllOf(HasSubstr(option), HasSubstr("model delay does not look at")));
   EXPECT_THAT(refusal("loggp", "", 1, 1, option), AllOf(HasSubstr(option), HasSubstr("--nic route=on")));
+  EXPECT_THAT(refusal("zero", "", 1, 1, option), HasSubstr(option));
   for (const char* model : {"bxi", "piecewise", "flow"})
     EXPECT_EQ(refusal(model, "", 1, 1, option), "no error") << model;
   EXPECT_EQ(refusal("loggp", "route=on", 1, 1, option), "no error");
+}
+
+TEST(Factors, ThatCanChangeNothingAreRefused)
+{
+  EXPECT_THAT(refusal("zero", "", 2, 1), HasSubstr("got model zero"));
+  EXPECT_THAT(refusal("zero", "", 1, 0.5), HasSubstr("got model zero"));
 }
 
 TEST(Factors, BeyondSimulatedTimeAreRefused)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# what_if.sh CASE UMWELT PTLBENCH: --latency-factor, --bandwidth-factor, --compute-factor in
+# what_if.sh CASE UMWELT PTLBENCH: --latency-factor, --bandwidth-factor, --compute-factor and --model zero in
 # whole runs, on simulated time.
 set -u
 case=$1 umwelt=$2 ptlbench=$3
@@ -52,6 +52,11 @@ compute)
   compute="sum(rank['compute_ps'] for rank in r['ranks'])"
   near "$(value "$compute")" "$(value "$compute // 4" plain.json)" 5 "bursts"
   grep -q '  what if: compute x 4$' stderr || fail "the summary does not say so"
+  ;;
+zero)
+  run 0 --cpu none --model zero "$ptlbench" put_waitack --sizes 1MiB --count 100
+  # Reads of the clock are all there is, 25 ns each; over bxi a message takes 98 us.
+  [ "$(value "r['totals']['messages'] >= 100 and r['simulated_ps'] < 20e6")" = True ] || fail "it takes time"
   ;;
 wrong)
   run 121 --latency-factor 'leaf*=2' "$ptlbench" reply
