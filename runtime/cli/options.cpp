@@ -230,6 +230,9 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.link_factors.latency.push_back(plan::parse_link_factor(g.option, g.value())); }},
   {Group::network, "bandwidth-factor", "F|CLASS=F", "the same for bandwidth",
    [](S s, G g) { s.run.link_factors.bandwidth.push_back(plan::parse_link_factor(g.option, g.value())); }},
+  {Group::network, "fault", "link=GLOB:at=TIME:for=TIME", "links that fail at a time and come back after another "
+   "(without :for= never); messages take another way or wait; may come several times (`platforms/WHAT_IF.md`)",
+   [](S s, G g) { s.run.faults.push_back(plan::parse_fault(g.option, g.value())); }},
   {Group::network, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node "
    "take (`umwelt models` lists them); as --nic",
    [](S s, G g) { s.run.node.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "")

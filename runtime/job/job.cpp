@@ -99,9 +99,10 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
   if (plan_.kernels)
     check_kernels(plan_, node_parameters_);
   const Parameters parameters = nic_parameters(plan_.options);
-  model_ = net::make_model(plan_.options.model,
-                           {timeline_, *plan_.platform, &fabric_, plan_.trace.get(), network_factors(plan_.options)},
-                           parameters);
+  model_ = net::make_model(
+      plan_.options.model,
+      {timeline_, *plan_.platform, &fabric_, plan_.trace.get(), network_factors(plan_.options), plan_.failures.get()},
+      parameters);
   fabric_.set_model(*model_);
   sockets_.set_model(*model_);
   fabric_.set_observer(&counter_);

@@ -31,6 +31,19 @@ std::vector<observe::FactorRecord> factor_records(const plan::RunOptions& option
   return records;
 }
 
+observe::FaultRecord fault_record(const platform::LinkFailures& failures)
+{
+  observe::FaultRecord record;
+  for (const platform::LinkFailures::Given& given : failures.given())
+    record.failures.push_back({given.failure.links, given.links, given.failure.at, given.failure.length});
+  record.rerouted = failures.counts.rerouted;
+  record.delayed = failures.counts.delayed;
+  record.waited = failures.counts.waited;
+  record.resent = failures.counts.resent;
+  record.failed = failures.counts.failed;
+  return record;
+}
+
 } // namespace
 
 observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) const
@@ -51,6 +64,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
   record.measured = cpu_.measured();
   record.seed = plan_.options.seed;
   record.factors = factor_records(plan_.options);
+  if (plan_.failures)
+    record.faults = fault_record(*plan_.failures);
   record.exit_code = outcome.exit_code;
   record.ending = outcome.ending;
   record.timeline_events = timeline_.fired();

@@ -459,6 +459,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   plan.platform = platform::make_platform({options.platform, plan::nodes_wanted(options), 0});
   plan::apply_factors(options, *plan.platform);
   plan.placement = plan::place_ranks(options, plan.platform->name(), plan.platform->nodes());
+  plan.failures = plan::make_failures(options, *plan.platform, plan.placement);
   plan_programs(plan, wrappers.executions, installation, notes);
   const plan::MachineLimits limits = plan::read_machine_limits();
   plan::WorkerPlan workers = plan_workers(plan, limits);

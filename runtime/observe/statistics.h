@@ -119,6 +119,22 @@ struct FactorRecord {
   double factor = 1;
 };
 
+// Links that fail for a while (--fault), and what that did to messages.
+struct FaultRecord {
+  struct Failure {
+    std::string links; // as given
+    std::uint64_t count = 0;
+    sim::SimTime at = 0;
+    sim::SimTime length = sim::never; // never: for good
+  };
+  std::vector<Failure> failures;
+  std::uint64_t rerouted = 0; // messages that took another way,
+  std::uint64_t delayed = 0;  // had to wait for a way,
+  sim::SimTime waited = 0;    // so long in all,
+  std::uint64_t resent = 0;   // were on a link when it failed,
+  std::uint64_t failed = 0;   // have never arrived
+};
+
 // What depends on the machine that simulates and differs from run to run.
 struct HostFigures {
   double wall_seconds = 0;
@@ -155,6 +171,7 @@ struct JobRecord {
   sim::SimTime simulated = 0;        // when the last rank ended
   std::uint64_t timeline_events = 0; // that the simulation fired
   std::vector<RankRecord> ranks;
+  FaultRecord faults; // of no failures: no link fails
   std::vector<KernelRecord> kernels;
   std::vector<FoldRecord> folding;
   std::vector<mpi::Totals> mpi_calls; // by rank; none: they were not followed

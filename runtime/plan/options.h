@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platforms/link_factors.h"
+#include "platforms/link_failures.h"
 #include "runtime/base/time.h"
 #include "runtime/engine/cpu_policy.h"
 #include "runtime/observe/trace_format.h"
@@ -91,6 +92,7 @@ struct RunOptions {
   std::string shm_size;               // --shm-size as written; empty: as --node says
   platform::LinkFactors link_factors; // --latency-factor, --bandwidth-factor, in the order given
   double compute_factor = 1;          // --compute-factor
+  std::vector<platform::LinkFailure> faults; // --fault
   engine::CpuPolicy cpu;
   sim::SimTime cpu_threshold = 0; // bursts below are dropped
   // Here the data is in the cache when the rank reads it; a NIC writes past the caches of an EPYC 7763, and memory is

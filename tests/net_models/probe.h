@@ -86,11 +86,12 @@ struct Bench {
   }
 
   // Another model in its place, on a machine that is not quite as described.
-  void make(std::string_view name, std::string_view list, const NetworkFactors& factors)
+  void make(std::string_view name, std::string_view list, const NetworkFactors& factors,
+            platform::LinkFailures* failures = nullptr)
   {
     Parameters parameters;
     parameters.add(list, "test");
-    model = make_model(name, {timeline, *platform, &probe, nullptr, factors}, parameters);
+    model = make_model(name, {timeline, *platform, &probe, nullptr, factors, failures}, parameters);
   }
 
   Observed& transfer(TransferKind kind, std::uint64_t payload, NodeIndex from = 0, NodeIndex to = 1)

@@ -206,7 +206,7 @@ TEST(Verbosity, RisesWithEachV)
 TEST(WhatIf, OptionsAreKeptInTheirOrder)
 {
   const plan::RunOptions run = parse({"--latency-factor", "2", "--latency-factor", "leaf*=3", "--bandwidth-factor",
-                                      "0.5", "--compute-factor", "4", "app"});
+                                      "0.5", "--compute-factor", "4", "--fault", "link=a:at=1us", "app"});
   ASSERT_EQ(run.link_factors.latency.size(), 2u);
   EXPECT_EQ(run.link_factors.latency[0].links, "");
   EXPECT_EQ(run.link_factors.latency[1].links, "leaf*");
@@ -214,6 +214,8 @@ TEST(WhatIf, OptionsAreKeptInTheirOrder)
   ASSERT_EQ(run.link_factors.bandwidth.size(), 1u);
   EXPECT_EQ(run.link_factors.bandwidth[0].factor, 0.5);
   EXPECT_EQ(run.compute_factor, 4);
+  ASSERT_EQ(run.faults.size(), 1u);
+  EXPECT_EQ(run.faults[0].text, "--fault link=a:at=1us");
   EXPECT_EQ(parse({"app"}).compute_factor, 1);
 }
 
@@ -221,6 +223,7 @@ TEST(WhatIf, MistakesNameTheOption)
 {
   EXPECT_THAT(parse_error({"--latency-factor", "0", "app"}), HasSubstr("--latency-factor"));
   EXPECT_THAT(parse_error({"--compute-factor", "x", "app"}), HasSubstr("--compute-factor"));
+  EXPECT_THAT(parse_error({"--fault", "link=a", "app"}), HasSubstr("--fault"));
 }
 
 TEST(WhatIf, SaysIfThereIsNothingToBeFaster)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# what_if.sh CASE UMWELT PTLBENCH: --latency-factor, --bandwidth-factor, --compute-factor and --model zero in
+# what_if.sh CASE UMWELT PTLBENCH: --latency-factor, --bandwidth-factor, --compute-factor, --fault and --model zero in
 # whole runs, on simulated time.
 set -u
 case=$1 umwelt=$2 ptlbench=$3
@@ -58,10 +58,19 @@ zero)
   # Reads of the clock are all there is, 25 ns each; over bxi a message takes 98 us.
   [ "$(value "r['totals']['messages'] >= 100 and r['simulated_ps'] < 20e6")" = True ] || fail "it takes time"
   ;;
+fault)
+  near "$(round_trip --model delay --nic latency=1us --fault 'link=bxi1 up:at=100us:for=50us')" 1001 10 "in between"
+  [ "$(value "r['faults']['delayed'], r['faults']['links'][0]['for_ps']")" = "(1, 50000000)" ] || fail "the report"
+  grep -q "links failed: 'bxi1 up' (1 link) at 100.0 us for 50.00 us" stderr || fail "the summary"
+  ;;
 wrong)
   run 121 --latency-factor 'leaf*=2' "$ptlbench" reply
   grep -q "got 'leaf\*', which fits none. The nearest are 'bxi0 up'" stderr || fail "nearest names"
   run 121 --model delay --latency-factor 'bxi0 up=2' "$ptlbench" reply
   grep -q 'model delay does not look at links' stderr || fail "a model that cannot"
+  run 121 --fault 'link=bxi1 up:at=1us' "$ptlbench" reply
+  grep -q 'got none from bxi1 to bxi0' stderr || grep -q 'got none from bxi0 to bxi1' stderr || fail "for good"
+  run 121 --fault 'link=bxi7 up:at=1us:for=1us' "$ptlbench" reply
+  grep -q "The nearest are 'bxi0 up', 'bxi1 up'" stderr || fail "nearest link"
   ;;
 esac
