@@ -15,6 +15,7 @@
 #include "net_models/loggp/model.h"
 #include "net_models/node/parameters.h"
 #include "net_models/piecewise/model.h"
+#include "net_models/zero/model.h"
 #include "platforms/platform.h"
 #include "runtime/base/nearest.h"
 
@@ -27,8 +28,10 @@ namespace
 template <class ModelType, class ParameterType>
 std::unique_ptr<Model> make(const ModelContext& context, const Parameters& parameters, const char* name)
 {
-  return std::make_unique<ModelType>(context,
-                                     read_parameters<ParameterType>(parameters, fmt::format("model {}", name)));
+  auto values = read_parameters<ParameterType>(parameters, fmt::format("model {}", name));
+  if constexpr (requires { values.scale(context.factors); }) // else all it knows of the network is the platform's
+    values.scale(context.factors);
+  return std::make_unique<ModelType>(context, values);
 }
 
 // Which of the platform's nic: properties a model takes.
@@ -59,6 +62,8 @@ constexpr std::array ready_models{
           make<PiecewiseModel, PiecewiseParameters>, list_parameters<PiecewiseParameters>, NicProperties::none},
     Ready{"delay", "one latency and one bandwidth for every message; no contention", make<DelayModel, DelayParameters>,
           list_parameters<DelayParameters>, NicProperties::none},
+    Ready{"zero", "messages cost nothing: the bound of what a better network could bring",
+          make<ZeroModel, ZeroParameters>, list_parameters<ZeroParameters>, NicProperties::none},
 };
 
 std::vector<ModelEntry> make_entries()

@@ -40,12 +40,17 @@ private:
   {
     if (from == to) // nothing is sent there
       return;
-    for (const Hop& hop : network_->topology->route(static_cast<Vertex>(from->id()), static_cast<Vertex>(to->id()))) {
-      simgrid::s4u::Link* link = links_[hop.channel];
-      into->link_list_.push_back(link->get_impl());
+    const auto add = [&](const simgrid::s4u::Link& link) {
+      into->link_list_.push_back(link.get_impl());
       if (latency != nullptr)
-        *latency += link->get_latency();
-    }
+        *latency += link.get_latency();
+    };
+    for (const simgrid::s4u::Link* link : *network_->detour)
+      add(*link);
+    if (!network_->detour->empty())
+      return;
+    for (const Hop& hop : network_->topology->route(static_cast<Vertex>(from->id()), static_cast<Vertex>(to->id())))
+      add(*links_[hop.channel]);
   }
   void get_graph(const s_xbt_graph_t*, Points*, Lines*) override {} // what SimGrid's own drawings show
 

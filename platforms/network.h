@@ -5,9 +5,15 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "platforms/topologies/topology.h"
 #include "runtime/base/time.h"
+
+namespace simgrid::s4u
+{
+class Link;
+}
 
 namespace umwelt::platform
 {
@@ -23,6 +29,8 @@ struct Network {
   std::string prefix = "node";      // node 3 is "node3"
   std::array<Cable, 3> cables = {}; // by CableKind
   std::uint32_t nodes = 0;          // those of the topology that are there, from the first on
+  // What SimGrid is told as the next route, in place of the topology's (detour.h); empty: that one.
+  std::shared_ptr<std::vector<simgrid::s4u::Link*>> detour = std::make_shared<std::vector<simgrid::s4u::Link*>>();
 
   [[nodiscard]] const Cable& cable(CableKind kind) const { return cables[static_cast<std::size_t>(kind)]; }
   // Whether a vertex is a node that is left out.

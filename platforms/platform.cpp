@@ -53,18 +53,28 @@ const Link& Platform::link(LinkIndex index) const
   return routes_->links[index];
 }
 
+void Platform::speed_up(double factor)
+{
+  for (Node& node : nodes_)
+    node.speed *= factor;
+}
+
 const Route& Platform::route(NodeIndex from, NodeIndex to) const
 {
   const std::uint64_t pair = static_cast<std::uint64_t>(from) << 32 | to;
   if (const auto known = routes_->known.find(pair); known != routes_->known.end())
     return known->second; // a mere look: several threads may do it at once (net_models/calibration)
-  Route& route = routes_->known[pair];
-  route.bandwidth = std::numeric_limits<double>::infinity();
-  if (from == to)
-    return route;
   std::vector<simgrid::s4u::Link*> links;
   double latency = 0; // unused: SimGrid's sum is in floating point, ours in picoseconds
-  nodes_[from].host->route_to(nodes_[to].host, links, &latency);
+  if (from != to)
+    nodes_[from].host->route_to(nodes_[to].host, links, &latency);
+  return routes_->known[pair] = route_over(links);
+}
+
+Route Platform::route_over(std::span<simgrid::s4u::Link* const> links) const
+{
+  Route route;
+  route.bandwidth = std::numeric_limits<double>::infinity();
   for (simgrid::s4u::Link* link : links) {
     const LinkIndex index = routes_->index(link);
     route.links.push_back(index);

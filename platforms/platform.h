@@ -67,10 +67,14 @@ public:
   [[nodiscard]] const Link& link(LinkIndex index) const;
   // Asked from SimGrid once per pair and kept; the reference stays valid.
   [[nodiscard]] const Route& route(NodeIndex from, NodeIndex to) const;
+  // One that somebody else has found.
+  [[nodiscard]] Route route_over(std::span<simgrid::s4u::Link* const> links) const;
   // Properties the platform carries for the NIC model ("nic:key" in XML <prop>), as key=value.
   [[nodiscard]] const std::map<std::string, std::string>& nic_properties() const { return nic_properties_; }
   // Its shape; nullptr if the platform comes from a file.
   [[nodiscard]] const Network* network() const { return network_.get(); }
+  // Every node computes so many times faster.
+  void speed_up(double factor);
   void set_nic_property(const std::string& key, const std::string& value) { nic_properties_[key] = value; }
 
 private:

@@ -67,6 +67,9 @@ bool BxiModel::start(Transfer& transfer)
   flight.parked = false;
   flight.credited = false;
   flight.set_aside = false;
+  flight.detour = false;
+  flight.incomplete = false;
+  flight.blocked_since = sim::never;
   flight.retries = 0;
   flight.passage = {};
   flight.passage.route = &context_.platform.route(transfer.source, transfer.target);

@@ -25,9 +25,9 @@ void BxiModel::await_acknowledgement(Flight& flight)
   if (parameters_.quick_ack)
     return schedule(flight, Stage::acknowledged, context_.timeline.now());
   SimTime arrival = 0;
-  const platform::Route& back = context_.platform.route(flight.target, flight.source);
-  const SimTime sent = flight.posted + parameters_.ack_time;
-  const bool arrives = fabric_.control(back, sent, arrival);
+  SimTime sent = flight.posted + parameters_.ack_time;
+  const platform::Route* const back = way_back(flight, sent);
+  const bool arrives = back != nullptr && fabric_.control(*back, sent, arrival);
   observation_.acknowledged(flight, sent, arrives ? arrival : sent, arrives ? StageOutcome::done : StageOutcome::lost);
   if (!arrives)
     return lose(flight, TransferFailure::undeliverable);
@@ -49,6 +49,8 @@ void BxiModel::resend(Flight& flight)
     return fail(flight, TransferFailure::undeliverable);
   ++flight.retries;
   ++statistics_.resent;
+  if (flight.passage.cut)
+    ++context_.failures->counts.resent;
   flight.command_at = context_.timeline.now();
   enqueue(flight);
 }
@@ -56,7 +58,11 @@ void BxiModel::resend(Flight& flight)
 void BxiModel::fail(Flight& flight, TransferFailure why)
 {
   ++statistics_.failed;
+  if (context_.failures != nullptr)
+    ++context_.failures->counts.failed;
   Transfer* const transfer = flight.transfer;
+  if (flight.incomplete && !flight.copied)
+    nics_[flight.target].writing -= transfer->deposit;
   leave_flow(flight);
   release_credits(flight);
   recycle(flight);

@@ -11,9 +11,10 @@ namespace umwelt::net
 using sim::SimTime;
 
 BxiFabric::BxiFabric(const platform::Platform& platform, const BxiParameters& parameters, sim::Timeline& timeline,
-                     Client& client)
+                     Client& client, const platform::LinkFailures* failures)
     : platform_(platform), timeline_(timeline), client_(client), coding_(parameters.coding),
-      full_packet_(parameters.packet + parameters.packet_header), header_(parameters.header), faults_(parameters)
+      full_packet_(parameters.packet + parameters.packet_header), header_(parameters.header), faults_(parameters),
+      failures_(failures)
 {
 }
 
@@ -28,6 +29,8 @@ void BxiFabric::learn(platform::LinkIndex upto)
     made.latency = link.latency;
     made.packet = sim::transfer_time(full_packet_, made.bandwidth);
     made.faults = faults_.on(link.name);
+    if (failures_ != nullptr)
+      made.failures = failures_->periods(static_cast<platform::LinkIndex>(links_.size() - 1));
   }
   known_ = links_.size();
 }
@@ -86,7 +89,9 @@ void BxiFabric::book_short(BxiLink& link, Passage& passage, SimTime duration)
 
 bool BxiFabric::pass(Passage& passage)
 {
-  BxiLink& link = state(passage.route->links[passage.hop]);
+  const platform::LinkIndex index = passage.route->links[passage.hop];
+  BxiLink& link = state(index);
+  const bool survived = link.failures == nullptr || survives(index, passage);
   if (passage.one_packet) {
     passage.tail = std::max(passage.tail, passage.start + sim::transfer_time(passage.bytes, link.bandwidth)) +
                    link.latency + (passage.hop == 0 ? passage.pause : 0);
@@ -98,11 +103,68 @@ bool BxiFabric::pass(Passage& passage)
   }
   passage.head = passage.start + link.latency;
   ++passage.hop;
+  if (!survived)
+    return false;
   if (!faults_.any())
     return true;
   const BxiFaults::Outcome outcome = faults_.cross(link.faults, passage.start);
   passage.corrupted |= outcome == BxiFaults::Outcome::corrupted;
   return outcome != BxiFaults::Outcome::lost;
+}
+
+// Whether the link is there when a message enters it, and, of one packet, until that has passed. A longer one is cut if
+// it is still on the link when that fails.
+bool BxiFabric::survives(platform::LinkIndex index, Passage& passage)
+{
+  BxiLink& link = links_[index];
+  const SimTime until =
+      passage.start + (passage.one_packet ? sim::transfer_time(passage.bytes, link.bandwidth) : SimTime{0});
+  for (const auto& [begin, end] : *link.failures) {
+    if (begin <= until && passage.start < end) {
+      passage.cut = true;
+      return false;
+    }
+  }
+  if (!passage.one_packet)
+    await_failure(index);
+  return true;
+}
+
+void BxiFabric::await_failure(platform::LinkIndex index)
+{
+  BxiLink& link = links_[index];
+  const SimTime now = timeline_.now();
+  const auto next = std::find_if(link.failures->begin(), link.failures->end(),
+                                 [now](const auto& period) { return period.first > now; });
+  if (next == link.failures->end())
+    return;
+  if (link.failure == nullptr)
+    link.failure = std::make_unique<BxiLinkFailure>(*this, index);
+  if (!link.failure->pending())
+    timeline_.schedule(*link.failure, next->first);
+}
+
+void BxiLinkFailure::fire()
+{
+  fabric_.cut(link_);
+}
+
+void BxiFabric::cut(platform::LinkIndex index)
+{
+  BxiLink& link = links_[index];
+  const SimTime now = timeline_.now();
+  bool used = false;
+  if (link.owner != nullptr && link.end > now) {
+    used = true;
+    link.owner->cut |= link.begin <= now;
+  }
+  if (link.sharing != nullptr)
+    for (const BxiSharing::Message& message : link.sharing->messages) {
+      used = true;
+      message.passage->cut = true;
+    }
+  if (used)
+    await_failure(index);
 }
 
 // A long message has the link for itself.
@@ -140,6 +202,8 @@ SimTime BxiFabric::last_packet(const Passage& passage)
 bool BxiFabric::control(const platform::Route& route, SimTime when, SimTime& arrival)
 {
   arrival = when + route.latency + sim::transfer_time(header_, route.bandwidth * coding_);
+  if (failures_ != nullptr && failures_->first_failure(route, when, arrival) != sim::never)
+    return false;
   if (!faults_.any())
     return true;
   return std::all_of(route.links.begin(), route.links.end(), [&](platform::LinkIndex index) {

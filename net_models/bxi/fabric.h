@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "net_models/bxi/faults.h"
+#include "platforms/link_failures.h"
 #include "platforms/platform.h"
 #include "runtime/base/timeline.h"
 
@@ -22,6 +23,7 @@ namespace umwelt::net
 {
 
 struct BxiFlight;
+class BxiFabric;
 class BxiSharing;
 
 // A message under way. `head` and `tail` are the times at which its first and last bit reach the next link, in the end
@@ -33,6 +35,7 @@ struct BxiPassage {
   BxiFlight* flight = nullptr;
   bool one_packet = true; // may slip in between the packets of longer messages
   bool corrupted = false;
+  bool cut = false;         // it was on a link that failed
   bool shares = false;      // has its place among those that share the link booked last
   std::uint8_t network = 0; // virtual network: what the sender's NIC takes in turn, as a switch its ports
   std::uint32_t known = 0;  // `tail` is that behind so many links; fewer than `hop` while it shares the next one
@@ -45,6 +48,18 @@ struct BxiPassage {
 
   [[nodiscard]] bool foreseen() const { return known == hop; }
   [[nodiscard]] sim::SimTime arrival() const { return tail + late; } // of the tail, if foreseen
+};
+
+// The time at which a link fails: what is on it then is cut.
+class BxiLinkFailure final : public sim::Event
+{
+public:
+  BxiLinkFailure(BxiFabric& fabric, platform::LinkIndex link) : fabric_(fabric), link_(link) {}
+  void fire() override;
+
+private:
+  BxiFabric& fabric_;
+  platform::LinkIndex link_;
 };
 
 // One direction of a link.
@@ -67,6 +82,8 @@ struct BxiLink {
 
   std::unique_ptr<BxiSharing> sharing; // once it was needed
   BxiFaults::LinkFaults faults;
+  const platform::LinkFailures::Periods* failures = nullptr; // null: it never fails
+  std::unique_ptr<BxiLinkFailure> failure;                   // the next that a long message may be on it at
 };
 
 class BxiFabric
@@ -88,7 +105,7 @@ public:
   };
 
   BxiFabric(const platform::Platform& platform, const BxiParameters& parameters, sim::Timeline& timeline,
-            Client& client);
+            Client& client, const platform::LinkFailures* failures = nullptr);
   ~BxiFabric();
 
   enum class Entry : std::uint8_t {
@@ -116,9 +133,10 @@ public:
   // A control packet alone on the route; false if it is lost. For acknowledgements that share packets with others.
   bool control(const platform::Route& route, sim::SimTime when, sim::SimTime& arrival);
 
-  [[nodiscard]] bool faulty() const { return faults_.any(); }
+  [[nodiscard]] bool faulty() const { return faults_.any() || failures_ != nullptr; }
 
 private:
+  friend BxiLinkFailure;
   friend BxiSharing; // its event is changed()
 
   BxiLink& state(platform::LinkIndex index)
@@ -132,6 +150,9 @@ private:
   static std::uint32_t input_of(const Passage& passage);
   void book_short(BxiLink& link, Passage& passage, sim::SimTime duration);
   void own(BxiLink& link, Passage& passage);
+  bool survives(platform::LinkIndex index, Passage& passage);
+  void await_failure(platform::LinkIndex index);
+  void cut(platform::LinkIndex index);
 
   // sharing.cpp
   void stop(Passage& passage);
@@ -156,6 +177,7 @@ private:
   std::uint64_t full_packet_;
   std::uint64_t header_;
   BxiFaults faults_;
+  const platform::LinkFailures* failures_;   // null: links never fail
   std::vector<BxiLink> links_;               // by LinkIndex, as routes make them known
   std::size_t known_ = 0;                    // how many they are
   std::vector<platform::LinkIndex> touched_; // shares to be divided anew

@@ -17,7 +17,7 @@ struct BxiFlow;
 // NIC only when the end-to-end ack has come.
 struct BxiFlight final : TransferState, sim::Event {
   // What comes next.
-  enum class Stage : std::uint8_t { inject, depart, head, fabric, arrive, write, acknowledged, resend };
+  enum class Stage : std::uint8_t { inject, depart, head, fabric, arrive, write, acknowledged, resend, blocked };
 
   BxiModel* model = nullptr;
   Transfer* transfer = nullptr; // null once the client is done
@@ -41,12 +41,15 @@ struct BxiFlight final : TransferState, sim::Event {
   bool holds_entry = false; // of the end-to-end table
   bool holds_node_credit = false;
   bool holds_process_credit = false;
-  bool credited = false;  // has all it needs
-  bool set_aside = false; // until the request before it in its flow is credited
+  bool credited = false;   // has all it needs
+  bool set_aside = false;  // until the request before it in its flow is credited
+  bool detour = false;     // its route is not the usual one
+  bool incomplete = false; // matched, but its payload was cut: that comes again
   std::uint32_t retries = 0;
 
-  SimTime command_at = 0; // time from which the NIC can look at the command
-  SimTime stalled = 0;    // its stream, for addresses in small pages
+  SimTime command_at = 0;             // time from which the NIC can look at the command
+  SimTime blocked_since = sim::never; // no way to the target; `never`: there is one
+  SimTime stalled = 0;                // its stream, for addresses in small pages
   SimTime sent_at = 0;
   SimTime matched = 0;
   SimTime write_begin = 0; // the first PCI packet of the payload went to the host

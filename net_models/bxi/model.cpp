@@ -13,7 +13,7 @@ namespace umwelt::net
 
 BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
     : context_(context), parameters_(parameters), observation_(context, parameters_),
-      fabric_(context.platform, parameters, context.timeline, *this),
+      fabric_(context.platform, parameters, context.timeline, *this, context.failures),
       tracked_(parameters.e2e && (fabric_.faulty() || parameters.e2e_entries != 0 || parameters.inflight_node != 0 ||
                                   parameters.inflight_process != 0)),
       nics_(context.platform.node_count())
@@ -80,6 +80,8 @@ void BxiModel::advance(Flight& flight)
     return acknowledged(flight);
   case Stage::resend:
     return resend(flight);
+  case Stage::blocked:
+    return enqueue(flight);
   }
 }
 

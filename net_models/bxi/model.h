@@ -81,6 +81,11 @@ private:
   Credit& node_credit(const Flight& flight);
   Credit& process_credit(const Flight& flight);
 
+  // ways.cpp
+  bool find_way(Flight& flight);
+  void give_up(Flight& flight);
+  const platform::Route* way_back(const Flight& flight, SimTime& sent);
+
   // wire.cpp
   void inject(Flight& flight);
   void depart(Flight& flight);

@@ -12,9 +12,18 @@ namespace umwelt::net
 // The header has been in the NIC for rx_time.
 void BxiModel::arrive(Flight& flight)
 {
+  if (flight.passage.cut)
+    return lose(flight, TransferFailure::undeliverable);
   if (flight.passage.corrupted)
     return lose(flight, TransferFailure::corrupted); // the receiver's check finds it
-  if (flight.received) {                             // the payload had arrived, its ack had not
+  if (flight.incomplete) {
+    flight.incomplete = false;
+    flight.stage = Stage::write;
+    if (flight.passage.foreseen())
+      write_payload(flight);
+    return;
+  }
+  if (flight.received) { // the payload had arrived, its ack had not
     observation_.duplicate(flight);
     flight.posted = context_.timeline.now();
     return await_acknowledgement(flight);
@@ -109,6 +118,10 @@ void BxiModel::write_payload(Flight& flight)
 
 void BxiModel::deliver(Flight& flight)
 {
+  if (flight.passage.cut && flight.transfer->deposit > 0) [[unlikely]] {
+    flight.incomplete = true;
+    return lose(flight, TransferFailure::undeliverable);
+  }
   if (flight.transfer->deposit > 0 && (!flight.passage.foreseen() || flight.passage.late != flight.late)) {
     if (flight.passage.foreseen())
       write_payload(flight);

@@ -13,6 +13,8 @@ namespace umwelt::net
 void BxiModel::inject(Flight& flight)
 {
   Flight* const next = flight.next; // waiting for a credit puts the flight into another list
+  if (context_.failures != nullptr && !find_way(flight))
+    return;
   if (tracked_ && !acquire_credits(flight))
     return leave_queue(flight, next);
   BxiFabric::Passage& passage = flight.passage;
@@ -20,6 +22,7 @@ void BxiModel::inject(Flight& flight)
   passage.hop = 0;
   passage.known = 0;
   passage.corrupted = false;
+  passage.cut = false;
   passage.late = 0;
   passage.head = now;
   passage.tail = now;
@@ -69,6 +72,8 @@ void BxiModel::depart(Flight& flight)
                                             : fabric_.injection(passage);
 
   flight.sent_at = now;
+  if (flight.detour)
+    ++context_.failures->counts.rerouted;
   ++statistics_.messages;
   statistics_.wire_bytes += passage.bytes;
   flight.times.left = now + injection + passage.pause;

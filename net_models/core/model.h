@@ -12,12 +12,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include "net_models/core/factors.h"
 #include "runtime/base/timeline.h"
 
 namespace umwelt::platform
 {
+class LinkFailures;
 class Platform;
-}
+} // namespace umwelt::platform
 
 namespace umwelt::net
 {
@@ -164,8 +166,10 @@ class Observer; // observer.h
 struct ModelContext {
   sim::Timeline& timeline;
   const platform::Platform& platform;
-  CommandQueueListener* listener; // may be null: then queues are unbounded
-  Observer* observer = nullptr;   // of stages; null: nobody looks
+  CommandQueueListener* listener;             // may be null: then queues are unbounded
+  Observer* observer = nullptr;               // of stages; null: nobody looks
+  NetworkFactors factors = {};                // of the model's own parameters; the platform has its own already
+  platform::LinkFailures* failures = nullptr; // null: links never fail
 };
 
 } // namespace umwelt::net

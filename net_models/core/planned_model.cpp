@@ -15,12 +15,26 @@ PlannedModel::PlannedModel(const ModelContext& context) : context_(context), wri
 
 // Requests between two processes must be matched in the order in which they were started (Portals 4.3, section 2.4 on
 // ordering); responses belong to different operations and need no order.
+bool PlannedModel::ordered(const Transfer& transfer)
+{
+  return !transfer.unordered && !is_response(transfer.kind);
+}
+
+std::uint64_t PlannedModel::pair_of(const Transfer& transfer)
+{
+  return static_cast<std::uint64_t>(transfer.initiator_process) << 32 | transfer.target_process;
+}
+
+const platform::Route& PlannedModel::route_of(const Transfer& transfer) const
+{
+  return route_ != nullptr ? *route_ : context_.platform.route(transfer.source, transfer.target);
+}
+
 void PlannedModel::keep_order(const Transfer& transfer, Plan& plan)
 {
-  if (transfer.unordered || is_response(transfer.kind))
+  if (!ordered(transfer))
     return;
-  const std::uint64_t pair = static_cast<std::uint64_t>(transfer.initiator_process) << 32 | transfer.target_process;
-  SimTime& last = ordered_[pair];
+  SimTime& last = ordered_[pair_of(transfer)];
   plan.header = std::max(plan.header, last);
   plan.last_byte = std::max(plan.last_byte, plan.header);
   last = plan.header;
@@ -31,12 +45,16 @@ bool PlannedModel::start(Transfer& transfer)
   Flight& flight = flights_.acquire();
   flight.model = this;
   flight.transfer = &transfer;
-  flight.plan = plan(transfer);
   flight.source_told = false;
   flight.header_told = false;
-  keep_order(transfer, flight.plan);
   transfer.state = &flight;
   flight.started = timeline().now();
+  if (context_.failures != nullptr) [[unlikely]] {
+    start_in_turn(flight);
+    return true;
+  }
+  flight.plan = plan(transfer);
+  keep_order(transfer, flight.plan);
   schedule_next(flight);
   return true;
 }
@@ -53,6 +71,8 @@ void PlannedModel::schedule_next(Flight& flight)
 void PlannedModel::advance(Flight& flight)
 {
   Transfer& transfer = *flight.transfer;
+  if (!flight.departed) [[unlikely]]
+    return try_again(flight);
   if (!flight.source_told && flight.plan.source_free <= timeline().now()) {
     flight.source_told = true;
     transfer.client->source_read(transfer);

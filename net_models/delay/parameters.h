@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "net_models/core/factors.h"
 #include "runtime/base/time.h"
 
 namespace umwelt::net
@@ -17,6 +18,13 @@ struct DelayParameters {
     v.time("latency", latency, "from start to the header at the target, any size");
     v.bandwidth("bandwidth", bandwidth, "of one message; messages do not disturb each other");
     v.time("issue", issue, "CPU time to start a message");
+  }
+
+  void scale(const NetworkFactors& factors)
+  {
+    refuse_classes("delay", "Leave the links out of it, or take another model.", factors);
+    latency = scaled_latency("delay", "latency", latency, factors);
+    bandwidth = scaled_bandwidth("delay", "bandwidth", bandwidth, factors);
   }
 };
 

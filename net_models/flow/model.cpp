@@ -10,6 +10,8 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 
+#include "platforms/detour.h"
+#include "platforms/link_failures.h"
 #include "platforms/platform.h"
 
 namespace umwelt::net
@@ -82,6 +84,8 @@ bool FlowModel::start(Transfer& transfer)
   flight.header_told = false;
   flight.carried = false;
   flight.source_told = false;
+  flight.cut = false;
+  flight.blocked_since = sim::never;
   transfer.state = &flight;
 
   SimTime ready = 0;
@@ -126,9 +130,14 @@ void FlowModel::advance(Flight& flight)
 void FlowModel::inject(Flight& flight)
 {
   Transfer& transfer = *flight.transfer;
-  const platform::Route& route = context_.platform.route(transfer.source, transfer.target);
+  flight.route = &context_.platform.route(transfer.source, transfer.target);
+  if (context_.failures != nullptr && !find_way(flight))
+    return;
+  const platform::Route& route = *flight.route;
   const SimTime now = context_.timeline.now();
   flight.sent = now;
+  if (flight.header_told) // only the payload was cut
+    return waiting_.push_back(&flight);
 
   // The NIC looks at a packet when it has it whole.
   const bool loop = route.links.empty();
@@ -140,6 +149,8 @@ void FlowModel::inject(Flight& flight)
     header_at += parameters_.loopback + pci_time(std::min(transfer.payload, parameters_.packet));
   else
     header_at += route.latency + wire_time(first, route);
+  if (context_.failures != nullptr && is_cut(flight, header_at))
+    return;
   if (!is_response(transfer.kind) && !transfer.unordered) {
     SimTime& last = ordered_[static_cast<std::uint64_t>(transfer.initiator_process) << 32 | transfer.target_process];
     header_at = last = std::max(last, header_at);
@@ -168,14 +179,22 @@ void FlowModel::begin_waiting()
     simgrid::s4u::this_actor::sleep_until(epoch_ + sim::to_seconds(now));
   for (Flight* const flight : waiting_) {
     const Transfer& transfer = *flight->transfer;
+    if (context_.failures != nullptr)
+      await_failure(*flight);
     simgrid::s4u::CommPtr comm = simgrid::s4u::Comm::sendto_init(context_.platform.node(transfer.source).host,
                                                                  context_.platform.node(transfer.target).host);
     // SimGrid's links have their full rate: what coding takes of it are bytes here, and a stream that waits for its
     // addresses keeps its share.
-    const double rate = context_.platform.route(transfer.source, transfer.target).bandwidth;
+    const double rate = flight->route->bandwidth;
     const double bytes = static_cast<double>(parameters_.wire_bytes(transfer.payload)) / parameters_.coding +
                          sim::to_seconds(stall(transfer)) * rate;
-    comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes)))->start();
+    comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes)));
+    if (context_.failures == nullptr) {
+      comm->start();
+    } else {
+      const platform::Detour detour(context_.platform, *flight->route);
+      comm->start();
+    }
     running_.push_back(std::move(comm));
     running_flights_.push_back(flight);
   }
@@ -184,6 +203,8 @@ void FlowModel::begin_waiting()
 
 bool FlowModel::advance_external(SimTime limit)
 {
+  if (failure_.due && cut_running())
+    return true;
   if (!waiting_.empty())
     begin_waiting();
   const double seconds_left = limit == sim::never ? -1 : sim::to_seconds(limit - simgrid_now());
@@ -204,11 +225,7 @@ bool FlowModel::advance_external(SimTime limit)
     return false;
   const auto index = static_cast<std::size_t>(done);
   Flight& flight = *running_flights_[index];
-  running_[index] = std::move(running_.back());
-  running_.pop_back();
-  running_flights_[index] = running_flights_.back();
-  running_flights_.pop_back();
-
+  forget_running(index);
   // Solver and timeline round differently: never in the timeline's past.
   const SimTime left = std::max(simgrid_now(), context_.timeline.now());
   if (failed) {
@@ -216,10 +233,18 @@ bool FlowModel::advance_external(SimTime limit)
     return true;
   }
   flight.carried = true;
-  flight.tail = left + context_.platform.route(flight.transfer->source, flight.transfer->target).latency;
+  flight.tail = left + flight.route->latency;
   if (flight.header_told)
     write(flight);
   return true; // otherwise the header, kept back by earlier requests, brings the payload along
+}
+
+void FlowModel::forget_running(std::size_t index)
+{
+  running_[index] = std::move(running_.back());
+  running_.pop_back();
+  running_flights_[index] = running_flights_.back();
+  running_flights_.pop_back();
 }
 
 // ---- Receiving ----
@@ -231,8 +256,12 @@ void FlowModel::match(Flight& flight)
   transfer.searched = 0;
   transfer.client->header_arrived(transfer);
   flight.matched = context_.timeline.now() + static_cast<SimTime>(transfer.searched) * parameters_.search;
-  if (flight.carried)
+  if (flight.cut) {
+    flight.cut = false;
+    schedule(flight, Stage::inject, context_.timeline.now());
+  } else if (flight.carried) {
     write(flight);
+  }
 }
 
 // Header and last byte are there: the rest of the payload crosses PCI.
@@ -269,9 +298,12 @@ void FlowModel::deliver(Flight& flight)
     flights_.release(flight);
   } else { // the buffer is kept until the end-to-end acknowledgement is back
     const platform::Route& back = context_.platform.route(transfer.target, transfer.source);
+    const SimTime sent = context_.failures == nullptr
+                             ? flight.posted
+                             : context_.failures->find(transfer.target, transfer.source, flight.posted).from;
     schedule(flight, Stage::acknowledged,
-             flight.posted + parameters_.ack_time + back.latency + wire_time(parameters_.header, back) +
-                 parameters_.rx_time);
+             std::min(sent, sim::never / 2) + parameters_.ack_time + back.latency +
+                 wire_time(parameters_.header, back) + parameters_.rx_time);
   }
   client.delivered(transfer);
   cause_ = sim::never;

@@ -50,11 +50,19 @@ private:
     bool header_told = false;
     bool carried = false; // `tail` is known
     bool source_told = false;
+    bool cut = false; // before it was matched: its payload has to come again
     SimTime matched = 0;
     SimTime tail = 0;   // the last byte is in the target's NIC
     SimTime posted = 0; // and was handed to its PCI
     SimTime sent = 0;
+    const platform::Route* route = nullptr;
+    SimTime blocked_since = sim::never; // no way to the target; `never`: there is one
     void fire() override { model->advance(*this); }
+  };
+  // The time at which links fail that messages are on.
+  struct Failure final : sim::Event {
+    void fire() override { due = true; } // SimGrid may be entered from advance_external() only
+    bool due = false;
   };
 
   void advance(Flight& flight);
@@ -63,6 +71,15 @@ private:
   void write(Flight& flight);
   void deliver(Flight& flight);
   void begin_waiting();
+  void forget_running(std::size_t index);
+  // failures.cpp
+  SimTime* earliest(const Transfer& transfer);
+  bool find_way(Flight& flight);
+  void begin_to_wait(Flight& flight);
+  void depart_at(Flight& flight, SimTime when);
+  bool is_cut(Flight& flight, SimTime header_at);
+  void await_failure(const Flight& flight);
+  bool cut_running();
   void schedule(Flight& flight, Stage stage, SimTime when);
   void tell(const Flight& flight, SimTime end, StageOutcome outcome) const;
 
@@ -86,6 +103,8 @@ private:
   std::vector<Flight*> waiting_;                       // to begin at the present time
   std::vector<simgrid::s4u::CommPtr> running_;         // in SimGrid, and
   std::vector<Flight*> running_flights_;               // whose they are
+  Failure failure_;
+  std::unordered_map<std::uint64_t, SimTime> departs_; // not before, per pair of processes
 };
 
 } // namespace umwelt::net

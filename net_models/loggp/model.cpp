@@ -33,7 +33,7 @@ PlannedModel::Plan LogGPModel::plan(const Transfer& transfer)
   SimTime latency = parameters_.L;
   double bandwidth = parameters_.G;
   if (parameters_.route) {
-    const platform::Route& route = platform().route(transfer.source, transfer.target);
+    const platform::Route& route = route_of(transfer);
     latency += route.latency;
     bandwidth = std::min(bandwidth, route.bandwidth);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "net_models/core/factors.h"
 #include "runtime/base/time.h"
 
 namespace umwelt::net
@@ -22,6 +23,15 @@ struct LogGPParameters {
     v.time("g", g, "least time between two messages through one NIC, per direction");
     v.bandwidth("G", G, "1/G of the paper: bandwidth of a long message");
     v.flag("route", route, "add the platform route's latency to L and take its bandwidth where it is below G");
+  }
+
+  // `o` and `g` are of hosts and NICs. With `route`, links have factors of their own.
+  void scale(const NetworkFactors& factors)
+  {
+    if (!route)
+      refuse_classes("loggp", "Leave the links out of it, or add --nic route=on.", factors);
+    L = scaled_latency("loggp", "L", L, factors);
+    G = scaled_bandwidth("loggp", "G", G, factors);
   }
 };
 

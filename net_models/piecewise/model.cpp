@@ -64,7 +64,7 @@ SimTime PiecewiseModel::write_delay(WriteKind) const
 
 PlannedModel::Plan PiecewiseModel::plan(const Transfer& transfer)
 {
-  const platform::Route& route = platform().route(transfer.source, transfer.target);
+  const platform::Route& route = route_of(transfer);
   const SimTime latency = sim::from_seconds(sim::to_seconds(route.latency) * latency_.at(transfer.payload));
   const SimTime bytes = sim::transfer_time(transfer.payload, route.bandwidth * bandwidth_.at(transfer.payload));
   const SimTime now = timeline().now();

@@ -42,6 +42,13 @@ void check_trace(plan::RunOptions& run)
                      "Leave one of them out: a trace is of one run.");
 }
 
+void check_factors(plan::RunOptions& run)
+{
+  if (run.compute_factor != 1 && run.cpu.kind == engine::CpuPolicy::Kind::none && run.kernels_files.empty())
+    run.notes.push_back(
+        fmt::format("--compute-factor {} has no effect: with --cpu none computing takes no time", run.compute_factor));
+}
+
 void check_watch(const plan::RunOptions& run)
 {
   if (!run.watch)
@@ -49,6 +56,9 @@ void check_watch(const plan::RunOptions& run)
   if (!run.kernels_files.empty())
     throw UsageError("umwelt kernels", "no --kernels", "--kernels " + run.kernels_files.front(),
                      "Functions are watched as they are; models are for umwelt run.");
+  if (run.compute_factor != 1)
+    throw UsageError("umwelt kernels", "no --compute-factor", fmt::format("--compute-factor {}", run.compute_factor),
+                     "Times are measured as they are; --compute-factor is for umwelt run.");
   if (run.repeat > 1)
     throw UsageError("umwelt kernels", "one run", fmt::format("--repeat {}", run.repeat), "Leave --repeat out.");
 }
@@ -60,6 +70,7 @@ void check_job(plan::RunOptions& run)
   check_universe(run);
   check_trace(run);
   check_watch(run);
+  check_factors(run);
 }
 
 } // namespace umwelt::cli

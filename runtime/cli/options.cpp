@@ -1,89 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // One table holds every option with its names, values, help and meaning; the parser, the help and the search for the
-// nearest name read it. CLI11 parses the other subcommands (command.cpp) but not this one: mpirun's long options with
-// one dash, options that take two values, values that begin with a dash, and a list of options that ends at the first
-// word that is none and starts again behind ':' are outside its grammar.
-#include "runtime/cli/options.h"
-#include "runtime/cli/option_checks.h"
+// nearest name read it (option_parser.cpp).
+#include "runtime/cli/option_table.h"
 #include "runtime/plan/worker_plan.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <limits>
 #include <string_view>
 
-#include <sched.h>
-
-#include "runtime/base/nearest.h"
+#include "runtime/base/usage_error.h"
 #include "runtime/base/values.h"
-#include "runtime/cli/refused_options.h"
 #include "runtime/plan/policies.h"
+#include "runtime/plan/what_if.h"
 
 namespace umwelt::cli
 {
 namespace
 {
-
-constexpr std::uint64_t most_ranks = 1'000'000;
-
-// What the options of one program have said so far.
-struct Draft {
-  plan::AppContext app;
-  std::vector<plan::Host> host_list;
-  std::vector<plan::Host> hostfile;
-};
-
-struct State {
-  plan::RunOptions run;
-  Draft draft;
-  const Lookup& environment;
-};
-
-// An option as the user wrote it, with its values.
-struct Given {
-  std::string_view option;
-  std::span<const std::string> values;
-  [[nodiscard]] const std::string& value() const { return values.front(); }
-};
-
-enum class Group {
-  most_used,
-  programs,
-  hosts,
-  placement,
-  cores,
-  output,
-  results,
-  network,
-  time,
-  machine,
-  information,
-  accepted,
-  watching
-};
-
-struct Option {
-  Group group;
-  std::string_view names;  // separated by blanks, the one for messages first
-  std::string_view values; // placeholders separated by blanks; empty: a flag
-  std::string_view help;
-  void (*apply)(State&, const Given&);
-  std::string_view former = {}; // earlier names, accepted but not shown
-};
-
-std::vector<std::string_view> split(std::string_view text, char separator)
-{
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const auto end = text.find(separator);
-    if (end != 0)
-      parts.push_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return parts;
-}
 
 unsigned count_of(const Given& given, std::string_view what)
 {
@@ -142,15 +77,6 @@ void apply_workers(State& state, const Given& given)
   else
     state.run.workers.workers = static_cast<unsigned>(
         read_count(given.option, given.value(), "auto, or a number of worker processes", 0, most_ranks));
-}
-
-// CPUs that this process may run on, sched_getaffinity(2).
-unsigned usable_cpus()
-{
-  std::array<cpu_set_t, 64> masks{}; // of 1024 CPUs each; the kernel wants room for all it may ever have
-  if (sched_getaffinity(0, sizeof masks, masks.data()) != 0)
-    return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT_S(sizeof masks, masks.data()), 1));
 }
 
 void no_effect(State& state, const Given& given, std::string_view why)
@@ -298,6 +224,15 @@ constexpr auto options = std::to_array<Option>({
    "several times, the last of a key counts",
    [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "")
      : read_assignment(g.option, g.value())); }},
+  {Group::network, "latency-factor", "F|CLASS=F", "what if: latency of the network times F, or that of some links: a "
+   "pattern of names ('leaf*'), or node, local, global; may come several times, the last that fits a link counts "
+   "(`platforms/WHAT_IF.md`)",
+   [](S s, G g) { s.run.link_factors.latency.push_back(plan::parse_link_factor(g.option, g.value())); }},
+  {Group::network, "bandwidth-factor", "F|CLASS=F", "the same for bandwidth",
+   [](S s, G g) { s.run.link_factors.bandwidth.push_back(plan::parse_link_factor(g.option, g.value())); }},
+  {Group::network, "fault", "link=GLOB:at=TIME:for=TIME", "links that fail at a time and come back after another "
+   "(without :for= never); messages take another way or wait; may come several times (`platforms/WHAT_IF.md`)",
+   [](S s, G g) { s.run.faults.push_back(plan::parse_fault(g.option, g.value())); }},
   {Group::network, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node "
    "take (`umwelt models` lists them); as --nic",
    [](S s, G g) { s.run.node.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "")
@@ -314,6 +249,9 @@ constexpr auto options = std::to_array<Option>({
   {Group::time, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the "
    "NIC wrote to memory, with --cpu measured or scale; default 100 ns",
    [](S s, G g) { s.run.cpu_first_touch = read_duration(g.option, g.value()); }},
+  {Group::time, "compute-factor", "F", "what if: nodes compute F times as fast, modelled kernels, too "
+   "(`platforms/WHAT_IF.md`)",
+   [](S s, G g) { s.run.compute_factor = plan::parse_compute_factor(g.option, g.value()); }},
   {Group::time, "kernels", "FILE", "functions of the program whose time is modelled, and which of them are not run; "
    "may come several times, what a later file says of a function counts (`runtime/kernels/README.md`)",
    [](S s, G g) { s.run.kernels_files.push_back(g.value()); }},
@@ -366,180 +304,6 @@ constexpr auto options = std::to_array<Option>({
 });
 // clang-format on
 
-const Option* find_option(std::string_view name)
-{
-  for (const Option& option : options) {
-    for (const std::string_view names : {option.names, option.former}) {
-      for (const std::string_view known : split(names, ' ')) {
-        if (known == name)
-          return &option;
-      }
-    }
-  }
-  return nullptr;
-}
-
-std::string with_dashes(std::string_view name)
-{
-  const bool one_dash = name.size() == 1 || name == "np"; // as everybody writes them
-  return fmt::format("{}{}", one_dash ? "-" : "--", name);
-}
-
-[[noreturn]] void throw_unknown(std::string_view written, std::string_view name)
-{
-  for (const Refused& refused : refused_options) {
-    if (refused.name == name)
-      throw UsageError(
-          fmt::format("{}: an option of mpirun that umwelt run does not have\n  {}", written, refused.instead));
-  }
-  std::vector<std::string_view> known;
-  for (const Option& option : options) {
-    for (const std::string_view candidate : split(option.names, ' '))
-      known.push_back(candidate);
-  }
-  throw UsageError(fmt::format("unknown option {}\n  The nearest known option is {}; `umwelt run --help` lists all.",
-                               in_quotes(written), with_dashes(nearest(name, known))));
-}
-
-class Parser
-{
-public:
-  Parser(std::span<const std::string> arguments, const Lookup& environment, RunKind kind)
-      : arguments_(arguments), state_{{}, {}, environment}
-  {
-    state_.run.jobs = usable_cpus();
-    if (kind == RunKind::watched)
-      state_.run.watch.emplace();
-  }
-
-  plan::RunOptions parse()
-  {
-    do {
-      state_.draft = {};
-      options_of_program();
-      if (state_.run.help || state_.run.version)
-        return std::move(state_.run);
-      program();
-      finish_program();
-    } while (more_programs_);
-    finish_job();
-    return std::move(state_.run);
-  }
-
-private:
-  void options_of_program()
-  {
-    while (at_ < arguments_.size()) {
-      const std::string& word = arguments_[at_];
-      if (word.empty() || word.front() != '-')
-        return;
-      ++at_;
-      if (word == "--")
-        return;
-      option(word);
-      if (state_.run.help || state_.run.version)
-        return;
-    }
-  }
-
-  void option(const std::string& word)
-  {
-    const std::size_t dashes = word.starts_with("--") ? 2 : 1;
-    const auto equals = word.find('=');
-    const std::string_view written = std::string_view(word).substr(0, equals);
-    const std::string_view name = written.substr(dashes);
-    const Option* known = find_option(name);
-    if (known == nullptr && equals == std::string::npos && dashes == 1 && cluster(name))
-      return;
-    if (known == nullptr)
-      throw_unknown(written, name);
-
-    const auto placeholders = split(known->values, ' ');
-    std::vector<std::string> values;
-    if (equals != std::string::npos) {
-      if (placeholders.size() != 1)
-        throw UsageError(written,
-                         placeholders.empty() ? "no value" : fmt::format("{} as separate words", known->values),
-                         in_quotes(word), fmt::format("For example: {} {}", written, known->values));
-      values.push_back(word.substr(equals + 1));
-    } else {
-      for (const std::string_view placeholder : placeholders) {
-        if (at_ == arguments_.size() || arguments_[at_] == ":")
-          throw UsageError(written, fmt::format("{} after it", placeholder), "the end of the options",
-                           fmt::format("Usage: {} {}", written, known->values));
-        values.push_back(arguments_[at_++]);
-      }
-    }
-    known->apply(state_, {written, values});
-  }
-
-  // "-vv", "-qv": flags of one letter written together.
-  bool cluster(std::string_view letters)
-  {
-    std::vector<const Option*> flags;
-    for (std::size_t i = 0; i < letters.size(); ++i) {
-      const Option* flag = find_option(letters.substr(i, 1));
-      if (flag == nullptr || !flag->values.empty())
-        return false;
-      flags.push_back(flag);
-    }
-    for (const Option* flag : flags)
-      flag->apply(state_, {letters, {}});
-    return !flags.empty();
-  }
-
-  void program()
-  {
-    while (at_ < arguments_.size() && arguments_[at_] != ":")
-      state_.draft.app.argv.push_back(arguments_[at_++]);
-    if (state_.draft.app.argv.empty() || state_.draft.app.argv.front().empty())
-      throw UsageError(state_.run.programs.empty() ? "program" : "program after ':'", "its name behind the options",
-                       "none", "Usage: umwelt run -np N [options] program [arguments]");
-    more_programs_ = at_ < arguments_.size();
-    if (more_programs_)
-      ++at_; // the ':'
-  }
-
-  void finish_program()
-  {
-    Draft& draft = state_.draft;
-    if (draft.hostfile.empty())
-      draft.app.hosts = std::move(draft.host_list);
-    else if (draft.host_list.empty())
-      draft.app.hosts = std::move(draft.hostfile);
-    else
-      draft.app.hosts = plan::select_hosts(draft.hostfile, draft.host_list);
-    state_.run.programs.push_back(std::move(draft.app));
-  }
-
-  void finish_job()
-  {
-    plan::RunOptions& run = state_.run;
-    for (const plan::AppContext& app : run.programs) {
-      if (run.programs.size() > 1 && !app.ranks && app.hosts.empty())
-        throw UsageError(fmt::format("program {}", in_quotes(app.argv.front())), "-np N, as there are several programs",
-                         "no number of ranks", "Write: -np N PROGRAM : -np M PROGRAM");
-    }
-    check_job(run);
-    plan::apply_node_order(run);
-    if (!run.timeout) {
-      if (const auto text = state_.environment("MPIEXEC_TIMEOUT"))
-        run.timeout = static_cast<unsigned>(
-            read_count("MPIEXEC_TIMEOUT (environment)", *text, "a number of seconds", 1, most_ranks));
-    }
-  }
-
-  std::span<const std::string> arguments_;
-  std::size_t at_ = 0;
-  bool more_programs_ = false;
-  State state_;
-};
-
-struct Heading {
-  Group group;
-  std::string_view text;
-};
-
 constexpr auto headings = std::to_array<Heading>({
     {Group::most_used, "Most used"},
     {Group::programs, "Programs of the job"},
@@ -558,38 +322,26 @@ constexpr auto headings = std::to_array<Heading>({
 
 } // namespace
 
-plan::RunOptions parse_run(std::span<const std::string> arguments, const Lookup& environment, RunKind kind)
+std::span<const Option> option_table()
 {
-  return Parser(arguments, environment, kind).parse();
+  return options;
 }
 
-std::vector<OptionGroup> option_groups()
+std::span<const Heading> option_headings()
 {
-  std::vector<OptionGroup> groups;
-  for (const Heading& heading : headings) {
-    OptionGroup& group = groups.emplace_back();
-    group.title = heading.text;
-    group.of_kernels = heading.group == Group::watching;
-    for (const Option& option : options) {
-      if (option.group != heading.group)
-        continue;
-      OptionEntry& entry = group.options.emplace_back();
-      for (const std::string_view name : split(option.names, ' '))
-        entry.names.push_back(with_dashes(name));
-      for (const std::string_view name : split(option.former, ' '))
-        entry.former.push_back(with_dashes(name));
-      entry.values = split(option.values, ' ');
-      entry.help = option.help;
-    }
+  return headings;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator)
+{
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto end = text.find(separator);
+    if (end != 0)
+      parts.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
-  return groups;
-}
-
-bool is_run_option(std::string_view word)
-{
-  const std::string_view name = word.substr(0, word.find('='));
-  const std::size_t dashes = name.starts_with("--") ? 2 : 1;
-  return name.starts_with('-') && find_option(name.substr(dashes)) != nullptr;
+  return parts;
 }
 
 } // namespace umwelt::cli

@@ -34,6 +34,22 @@ Parameters nic_parameters(const plan::RunOptions& options)
   return parameters;
 }
 
+net::NetworkFactors network_factors(const plan::RunOptions& options)
+{
+  net::NetworkFactors factors;
+  const auto read = [&factors](std::string_view option, const std::vector<platform::LinkFactor>& list, double& all) {
+    for (const platform::LinkFactor& one : list) {
+      if (one.links.empty())
+        all = one.factor;
+      else if (factors.of_some_links.empty())
+        factors.of_some_links = fmt::format("{} {}={}", option, one.links, one.factor);
+    }
+  };
+  read("--latency-factor", options.link_factors.latency, factors.latency);
+  read("--bandwidth-factor", options.link_factors.bandwidth, factors.bandwidth);
+  return factors;
+}
+
 net::NodeParameters read_node_parameters(const plan::RunOptions& options)
 {
   Parameters parameters;
@@ -83,7 +99,10 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
   if (plan_.kernels)
     check_kernels(plan_, node_parameters_);
   const Parameters parameters = nic_parameters(plan_.options);
-  model_ = net::make_model(plan_.options.model, {timeline_, *plan_.platform, &fabric_, plan_.trace.get()}, parameters);
+  model_ = net::make_model(
+      plan_.options.model,
+      {timeline_, *plan_.platform, &fabric_, plan_.trace.get(), network_factors(plan_.options), plan_.failures.get()},
+      parameters);
   fabric_.set_model(*model_);
   sockets_.set_model(*model_);
   fabric_.set_observer(&counter_);

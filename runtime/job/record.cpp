@@ -13,6 +13,39 @@
 namespace umwelt::job
 {
 
+namespace
+{
+
+// None if they change nothing.
+std::vector<observe::FactorRecord> factor_records(const plan::RunOptions& options)
+{
+  std::vector<observe::FactorRecord> records;
+  for (const platform::LinkFactor& one : options.link_factors.latency)
+    records.push_back({"latency", one.links, one.factor});
+  for (const platform::LinkFactor& one : options.link_factors.bandwidth)
+    records.push_back({"bandwidth", one.links, one.factor});
+  if (options.compute_factor != 1)
+    records.push_back({"compute", "", options.compute_factor});
+  if (std::all_of(records.begin(), records.end(), [](const auto& one) { return one.factor == 1; }))
+    records.clear();
+  return records;
+}
+
+observe::FaultRecord fault_record(const platform::LinkFailures& failures)
+{
+  observe::FaultRecord record;
+  for (const platform::LinkFailures::Given& given : failures.given())
+    record.failures.push_back({given.failure.links, given.links, given.failure.at, given.failure.length});
+  record.rerouted = failures.counts.rerouted;
+  record.delayed = failures.counts.delayed;
+  record.waited = failures.counts.waited;
+  record.resent = failures.counts.resent;
+  record.failed = failures.counts.failed;
+  return record;
+}
+
+} // namespace
+
 observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) const
 {
   observe::JobRecord record;
@@ -30,6 +63,9 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
                                                  : fmt::format("scale={}", cpu.scale);
   record.measured = cpu_.measured();
   record.seed = plan_.options.seed;
+  record.factors = factor_records(plan_.options);
+  if (plan_.failures)
+    record.faults = fault_record(*plan_.failures);
   record.exit_code = outcome.exit_code;
   record.ending = outcome.ending;
   record.timeline_events = timeline_.fired();

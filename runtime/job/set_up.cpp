@@ -161,6 +161,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.cross = rank_host::umwelt_cross;
   gate.most_quick_polls = UMW_QUICK_POLLS;
   cpu_.set_up(gate.clock);
+  gate.clock.ps_per_tick /= node.speed; // what it reads of a burst is what that will count for
   gate.rank = rank.number;
   gate.owner = static_cast<std::uint32_t>(rank.index) + 1;
   gate.ranks = static_cast<std::int32_t>(facts.places.size());

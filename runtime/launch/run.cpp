@@ -40,6 +40,7 @@
 #include "runtime/plan/openmpi.h"
 #include "runtime/plan/placement.h"
 #include "runtime/plan/preflight.h"
+#include "runtime/plan/what_if.h"
 #include "runtime/plan/worker_plan.h"
 #include "runtime/portals/fabric/fabric.h"
 #include "runtime/portals/fabric/message.h"
@@ -456,7 +457,9 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   if (std::string& output = plan.options.output.directory; !output.empty())
     output = fs::absolute(output).string(); // ranks change the working directory, and some begin later
   plan.platform = platform::make_platform({options.platform, plan::nodes_wanted(options), 0});
+  plan::apply_factors(options, *plan.platform);
   plan.placement = plan::place_ranks(options, plan.platform->name(), plan.platform->nodes());
+  plan.failures = plan::make_failures(options, *plan.platform, plan.placement);
   plan_programs(plan, wrappers.executions, installation, notes);
   const plan::MachineLimits limits = plan::read_machine_limits();
   plan::WorkerPlan workers = plan_workers(plan, limits);

@@ -390,6 +390,46 @@ nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
           {"events", s.events}};
 }
 
+std::string factor_line(const JobRecord& job)
+{
+  std::string text;
+  for (const FactorRecord& one : job.factors)
+    text += fmt::format("{}{} x {}{}", text.empty() ? "" : ", ", one.of, one.factor,
+                        one.links.empty() ? "" : fmt::format(" of '{}'", one.links));
+  return text.empty() ? text : fmt::format("  what if: {}\n", text);
+}
+
+std::string fault_lines(const JobRecord& job)
+{
+  const FaultRecord& faults = job.faults;
+  if (faults.failures.empty())
+    return {};
+  std::string text;
+  for (const FaultRecord::Failure& one : faults.failures)
+    text += fmt::format("{}'{}' ({} link{}) at {} {}", text.empty() ? "" : ", ", one.links, one.count,
+                        one.count == 1 ? "" : "s", show_time(one.at),
+                        one.length == sim::never ? "for good" : "for " + show_time(one.length));
+  return fmt::format("  links failed: {}\n  messages: {} rerouted, {} delayed ({} in all), {} sent again, {} failed\n",
+                     text, show_count(faults.rerouted), show_count(faults.delayed), show_time(faults.waited),
+                     show_count(faults.resent), show_count(faults.failed));
+}
+
+nlohmann::ordered_json json_of(const FaultRecord& faults)
+{
+  nlohmann::ordered_json links = nlohmann::ordered_json::array();
+  for (const FaultRecord::Failure& one : faults.failures) {
+    nlohmann::ordered_json entry = {{"links", one.links}, {"count", one.count}, {"at_ps", one.at}};
+    entry["for_ps"] = one.length == sim::never ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(one.length);
+    links.push_back(std::move(entry));
+  }
+  return {{"links", links},
+          {"rerouted", faults.rerouted},
+          {"delayed", faults.delayed},
+          {"delayed_ps", faults.waited},
+          {"resent", faults.resent},
+          {"failed", faults.failed}};
+}
+
 } // namespace
 
 std::string summary(const JobRecord& job)
@@ -398,6 +438,7 @@ std::string summary(const JobRecord& job)
   const double wall = job.host.wall_seconds;
   std::string text = fmt::format("umwelt: {} rank{} on {} (model {}, --cpu {}): {}\n", job.ranks.size(),
                                  job.ranks.size() == 1 ? "" : "s", job.platform, job.model, job.cpu_policy, job.ending);
+  text += factor_line(job) + fault_lines(job);
   text += fmt::format("  simulated {}   wall clock {}   slowdown {}   {} events, {}\n", show_time(job.simulated),
                       show_seconds(wall), simulated > 0 ? fmt::format("{:.3g}", wall / simulated) : "-",
                       show_count(job.timeline_events),
@@ -426,6 +467,10 @@ std::string report_json(const JobRecord& job, bool deterministic)
   json["model"] = job.model;
   json["cpu"] = job.cpu_policy;
   json["seed"] = job.seed;
+  for (const FactorRecord& one : job.factors)
+    json["factors"].push_back({{"of", one.of}, {"links", one.links}, {"factor", one.factor}});
+  if (!job.faults.failures.empty())
+    json["faults"] = json_of(job.faults);
   json["ending"] = job.ending;
   json["exit_code"] = job.exit_code;
   json["simulated_ps"] = job.simulated;

@@ -119,6 +119,29 @@ struct FoldRecord {
   std::string nearest;         // then: the function that is most like it, or empty
 };
 
+// Something that was not as platform and model have it (--latency-factor and the like).
+struct FactorRecord {
+  std::string of;    // latency, bandwidth, compute
+  std::string links; // which ones, as given; empty: all
+  double factor = 1;
+};
+
+// Links that fail for a while (--fault), and what that did to messages.
+struct FaultRecord {
+  struct Failure {
+    std::string links; // as given
+    std::uint64_t count = 0;
+    sim::SimTime at = 0;
+    sim::SimTime length = sim::never; // never: for good
+  };
+  std::vector<Failure> failures;
+  std::uint64_t rerouted = 0; // messages that took another way,
+  std::uint64_t delayed = 0;  // had to wait for a way,
+  sim::SimTime waited = 0;    // so long in all,
+  std::uint64_t resent = 0;   // were on a link when it failed,
+  std::uint64_t failed = 0;   // have never arrived
+};
+
 // What depends on the machine that simulates and differs from run to run.
 struct HostFigures {
   double wall_seconds = 0;
@@ -149,11 +172,13 @@ struct JobRecord {
   std::string cpu_policy; // as given to --cpu
   bool measured = false;  // bursts were, as that asks for
   std::uint64_t seed = 0;
+  std::vector<FactorRecord> factors; // in force, in the order given; none: all are 1
   int exit_code = 0;
   std::string ending;                // `completed`, or one line that says why not
   sim::SimTime simulated = 0;        // when the last rank ended
   std::uint64_t timeline_events = 0; // that the simulation fired
   std::vector<RankRecord> ranks;
+  FaultRecord faults; // of no failures: no link fails
   std::vector<KernelRecord> kernels;
   std::vector<ProfileRecord> profile; // those with most ticks first
   std::vector<FoldRecord> folding;

@@ -20,7 +20,8 @@ std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options)
     return std::make_shared<const kernels::Kernels>(kernels::watched_kernels(options.watch->functions));
   }
   const auto seed = options.seed != 0 ? std::optional(options.seed) : std::nullopt;
-  auto kernels = std::make_shared<const kernels::Kernels>(kernels::read_kernels(options.kernels_files, seed));
+  auto kernels = std::make_shared<kernels::Kernels>(kernels::read_kernels(options.kernels_files, seed));
+  kernels->speed = options.compute_factor;
   for (const kernels::Kernel& kernel : kernels->list)
     if (kernel.action == kernels::Action::sample && !options.cpu.measures())
       throw UsageError(kernel.where, "--cpu measured or scale, since `action: sample` measures calls",

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "platforms/link_factors.h"
+#include "platforms/link_failures.h"
 #include "runtime/base/time.h"
 #include "runtime/engine/cpu_policy.h"
 #include "runtime/observe/trace_format.h"
@@ -83,11 +85,14 @@ struct RunOptions {
   std::optional<unsigned> timeout; // wall-clock seconds: --timeout, else MPIEXEC_TIMEOUT
   int verbosity = 0;               // -q: -1, default 0, one more per -v
 
-  std::string platform = "bxi"; // catalogue name with parameters, or path of a SimGrid XML file
-  std::string model = "bxi";    // name of a net model
-  std::vector<Setting> nic;     // --nic, in the order given; a key "@FILE" without value: parameters of that file
-  std::vector<Setting> node;    // --node, likewise
-  std::string shm_size;         // --shm-size as written; empty: as --node says
+  std::string platform = "bxi";       // catalogue name with parameters, or path of a SimGrid XML file
+  std::string model = "bxi";          // name of a net model
+  std::vector<Setting> nic;           // --nic, in the order given; a key "@FILE" without value: parameters of that file
+  std::vector<Setting> node;          // --node, likewise
+  std::string shm_size;               // --shm-size as written; empty: as --node says
+  platform::LinkFactors link_factors; // --latency-factor, --bandwidth-factor, in the order given
+  double compute_factor = 1;          // --compute-factor
+  std::vector<platform::LinkFailure> faults; // --fault
   engine::CpuPolicy cpu;
   sim::SimTime cpu_threshold = 0; // bursts below are dropped
   // Here the data is in the cache when the rank reads it; a NIC writes past the caches of an EPYC 7763, and memory is

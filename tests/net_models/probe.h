@@ -85,6 +85,15 @@ struct Bench {
     model = make_model(name, {timeline, *platform, listens ? &probe : nullptr}, parameters);
   }
 
+  // Another model in its place, on a machine that is not quite as described.
+  void make(std::string_view name, std::string_view list, const NetworkFactors& factors,
+            platform::LinkFailures* failures = nullptr)
+  {
+    Parameters parameters;
+    parameters.add(list, "test");
+    model = make_model(name, {timeline, *platform, &probe, nullptr, factors, failures}, parameters);
+  }
+
   Observed& transfer(TransferKind kind, std::uint64_t payload, NodeIndex from = 0, NodeIndex to = 1)
   {
     Observed& made = all.emplace_back();

@@ -203,6 +203,46 @@ TEST(Verbosity, RisesWithEachV)
   EXPECT_EQ(parse({"-q", "app"}).verbosity, -1);
 }
 
+TEST(WhatIf, OptionsAreKeptInTheirOrder)
+{
+  const plan::RunOptions run = parse({"--latency-factor", "2", "--latency-factor", "leaf*=3", "--bandwidth-factor",
+                                      "0.5", "--compute-factor", "4", "--fault", "link=a:at=1us", "app"});
+  ASSERT_EQ(run.link_factors.latency.size(), 2u);
+  EXPECT_EQ(run.link_factors.latency[0].links, "");
+  EXPECT_EQ(run.link_factors.latency[1].links, "leaf*");
+  EXPECT_EQ(run.link_factors.latency[1].factor, 3);
+  ASSERT_EQ(run.link_factors.bandwidth.size(), 1u);
+  EXPECT_EQ(run.link_factors.bandwidth[0].factor, 0.5);
+  EXPECT_EQ(run.compute_factor, 4);
+  ASSERT_EQ(run.faults.size(), 1u);
+  EXPECT_EQ(run.faults[0].text, "--fault link=a:at=1us");
+  EXPECT_EQ(parse({"app"}).compute_factor, 1);
+}
+
+TEST(WhatIf, MistakesNameTheOption)
+{
+  EXPECT_THAT(parse_error({"--latency-factor", "0", "app"}), HasSubstr("--latency-factor"));
+  EXPECT_THAT(parse_error({"--compute-factor", "x", "app"}), HasSubstr("--compute-factor"));
+  EXPECT_THAT(parse_error({"--fault", "link=a", "app"}), HasSubstr("--fault"));
+}
+
+TEST(WhatIf, SaysIfThereIsNothingToBeFaster)
+{
+  EXPECT_THAT(parse({"--compute-factor", "2", "--cpu", "none", "app"}).notes,
+              ElementsAre(HasSubstr("--compute-factor 2 has no effect")));
+  EXPECT_THAT(parse({"--compute-factor", "2", "--cpu", "none", "--kernels", "k.yaml", "app"}).notes,
+              testing::IsEmpty());
+  EXPECT_THAT(parse({"--compute-factor", "2", "app"}).notes, testing::IsEmpty());
+}
+
+TEST(WhatIf, MeasuredKernelsAreOfTheMachineAsItIs)
+{
+  EXPECT_THAT(error_of([] {
+                parse_run(std::vector<std::string>{"--compute-factor", "2", "app"}, environment({}), RunKind::watched);
+              }),
+              HasSubstr("no --compute-factor"));
+}
+
 TEST(Timeout, IsInSeconds)
 {
   EXPECT_EQ(parse({"--timeout", "10", "app"}).timeout, 10u);

@@ -73,6 +73,15 @@ TEST_F(CallsTest, AModelledCallRunsAndTakesWhatItIsSaidToHaveTaken)
   EXPECT_EQ(totals().skipped, 0U);
 }
 
+TEST_F(CallsTest, OnNodesThatAreFasterModelsTakeLess)
+{
+  Kernels kernels = read_text("kernels:\n- {name: f, function: void f(int n), action: skip, duration: 1us * n}");
+  kernels.speed = 4;
+  calls_ = std::make_unique<Calls>(std::make_shared<const Kernels>(std::move(kernels)));
+  EXPECT_EQ(calls_->begin(function("f"), place, with(10)).time, 2500 * sim::nanosecond);
+  EXPECT_EQ(totals().time, 2500 * sim::nanosecond);
+}
+
 TEST_F(CallsTest, ParametersAreSetBeforeTheFunctionRunsOrInsteadOfIt)
 {
   for (const std::string action : {"skip", "model"}) {

@@ -132,6 +132,41 @@ TEST(Report, SaysWhetherResultsAreThePrograms)
   EXPECT_FALSE(nlohmann::json::parse(report_json(job(1), true)).contains("kernels"));
 }
 
+TEST(Summary, SaysWhichFactorsWereInForce)
+{
+  JobRecord record = job(1);
+  EXPECT_THAT(summary(record), Not(HasSubstr("what if")));
+  EXPECT_FALSE(nlohmann::json::parse(report_json(record, true)).contains("factors"));
+  record.factors = {{"latency", "", 10}, {"bandwidth", "leaf*", 0.1}, {"compute", "", 2}};
+  EXPECT_THAT(summary(record), HasSubstr("\n  what if: latency x 10, bandwidth x 0.1 of 'leaf*', compute x 2\n"));
+  const auto json = nlohmann::json::parse(report_json(record, true));
+  ASSERT_EQ(json["factors"].size(), 3U);
+  EXPECT_EQ(json["factors"][1]["of"], "bandwidth");
+  EXPECT_EQ(json["factors"][1]["links"], "leaf*");
+  EXPECT_EQ(json["factors"][1]["factor"], 0.1);
+}
+
+TEST(Summary, SaysWhichLinksFailedAndWhatThatDid)
+{
+  JobRecord record = job(1);
+  EXPECT_THAT(summary(record), Not(HasSubstr("failed")));
+  EXPECT_FALSE(nlohmann::json::parse(report_json(record, true)).contains("faults"));
+  record.faults.failures = {{"leaf*", 4, sim::millisecond, 2 * sim::millisecond}, {"bxi0 up", 1, 0, sim::never}};
+  record.faults.rerouted = 12;
+  record.faults.delayed = 3;
+  record.faults.waited = 5 * sim::microsecond;
+  record.faults.resent = 2;
+  record.faults.failed = 1;
+  EXPECT_THAT(summary(record),
+              HasSubstr("  links failed: 'leaf*' (4 links) at 1.000 ms for 2.000 ms, 'bxi0 up' (1 link) at 0 for good\n"
+                        "  messages: 12 rerouted, 3 delayed (5.000 us in all), 2 sent again, 1 failed\n"));
+  const auto json = nlohmann::json::parse(report_json(record, true))["faults"];
+  EXPECT_EQ(json["links"][0]["for_ps"], 2 * sim::millisecond);
+  EXPECT_TRUE(json["links"][1]["for_ps"].is_null());
+  EXPECT_EQ(json["rerouted"], 12);
+  EXPECT_EQ(json["delayed_ps"], 5 * sim::microsecond);
+}
+
 TEST(Summary, ShowsTheWholeJobAndEachRank)
 {
   EXPECT_EQ(summary(job(2)),

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Links that fail (--fault), in each model.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+
+#include "platforms/link_failures.h"
+#include "platforms/simgrid.h"
+#include "tests/net_models/probe.h"
+
+namespace umwelt::net
+{
+namespace
+{
+
+using platform::LinkFailure;
+using sim::microsecond;
+using sim::millisecond;
+using sim::never;
+using sim::SimTime;
+
+LinkFailure fault(const std::string& links, SimTime at, SimTime length)
+{
+  return {links, at, length, "--fault"};
+}
+
+struct Failing : Bench {
+  Failing(std::string_view name, std::string_view list, const std::vector<LinkFailure>& faults, unsigned nodes = 2,
+          const std::string& spec = "crossbar")
+      : Bench("delay", "", nodes, spec), failures(*platform, faults)
+  {
+    make(name, list, {}, &failures);
+  }
+  // As the engine does, for models with a solver of their own, too.
+  void run_all(const std::function<void()>& begin)
+  {
+    simgrid::s4u::Actor::create("conductor", platform->node(0).host, [&] {
+      begin();
+      while (model->external_pending() || timeline.next() != never)
+        if (!model->external_pending() || !model->advance_external(timeline.next()))
+          timeline.step();
+    });
+    platform::simgrid_engine().run();
+  }
+  [[nodiscard]] const platform::LinkFailures::Counts& counts() const { return failures.counts; }
+
+  platform::LinkFailures failures;
+};
+
+const std::vector<std::string> all_models = {"bxi", "flow", "loggp", "piecewise", "delay", "zero"};
+
+TEST(Failures, BeforeTheyComeAndAfterThemNothingIsDifferent)
+{
+  for (const std::string& model : all_models)
+    for (const std::uint64_t size : {0UL, 100UL, 1UL << 20}) {
+      SimTime alone = 0;
+      {
+        Bench plain(model);
+        simgrid::s4u::Actor::create("conductor", plain.platform->node(0).host, [&] {
+          const Observed& put = plain.put(size);
+          while (plain.model->external_pending() || plain.timeline.next() != never)
+            if (!plain.model->external_pending() || !plain.model->advance_external(plain.timeline.next()))
+              plain.timeline.step();
+          alone = put.done - put.started;
+        });
+        platform::simgrid_engine().run();
+      }
+      Failing bench(model, "", {fault("bxi1 down", 10 * millisecond, millisecond), fault("bxi0 down", 0, millisecond)});
+      const Observed* put = nullptr;
+      bench.run_all([&] { put = &bench.put(size); });
+      // Reliability may need an acknowledgement more, which comes after this.
+      EXPECT_EQ(put->done - put->started, alone) << model << ", " << size;
+      EXPECT_EQ(bench.counts().resent, 0U) << model;
+    }
+}
+
+TEST(Failures, WithoutAWayMessagesWaitInTheirOrder)
+{
+  for (const std::string& model : all_models) {
+    Failing bench(model, "", {fault("bxi1 down", 0, 3 * millisecond)}, 3);
+    std::vector<const Observed*> puts;
+    const Observed* other = nullptr;
+    bench.run_all([&] {
+      for (const std::uint64_t size : {1UL << 20, 1UL << 16, 4096UL})
+        puts.push_back(&bench.put(size));
+      other = &bench.put(8, 0, 2); // behind them, but with a way
+    });
+    for (const Observed* put : puts) {
+      EXPECT_GE(put->header, 3 * millisecond) << model;
+      EXPECT_LT(put->done, 4 * millisecond) << model;
+    }
+    EXPECT_LT(other->done, 100 * microsecond) << model;
+    const std::vector<const Observed*> order{other, puts[0], puts[1], puts[2]};
+    EXPECT_EQ(bench.probe.headers, order) << model;
+    EXPECT_EQ(bench.counts().delayed, 3U) << model;
+    EXPECT_NEAR(static_cast<double>(bench.counts().waited), 9e9, 2e8) << model;
+    EXPECT_EQ(bench.counts().failed, 0U) << model;
+  }
+}
+
+TEST(Failures, WhatIsOnTheLinkWhenItFailsIsSentAgain)
+{
+  for (const std::string& model : {"bxi", "flow", "loggp", "piecewise", "delay"}) {
+    Failing bench(model, "", {fault("bxi1 down", 500 * microsecond, 2 * millisecond)});
+    const Observed* put = nullptr;
+    const Observed* next = nullptr;
+    bench.run_all([&] {
+      put = &bench.put(16 << 20); // 1.3 ms and more
+      next = &bench.put(4096);
+    });
+    EXPECT_GT(put->done, 2500 * microsecond + 1300 * microsecond) << model;
+    EXPECT_LT(put->done, 6 * millisecond) << model;
+    EXPECT_GE(put->source_free, put->header) << model; // the source is read again
+    EXPECT_EQ(bench.counts().resent, 1U) << model;
+    EXPECT_GE(bench.counts().delayed, 1U) << model; // the next one, too, unless it shared the link and was through
+    EXPECT_LE(bench.counts().delayed, 2U) << model;
+    EXPECT_EQ(bench.probe.headers, (std::vector<const Observed*>{put, next})) << model;
+    EXPECT_GT(next->done, 0) << model;
+  }
+}
+
+TEST(Failures, AFatTreeTakesOtherWays)
+{
+  for (const std::string& model : {"bxi", "flow", "piecewise"}) {
+    Failing bench(model, "", {fault("leaf0 to spine0", 500 * microsecond, never)}, 8, "bxi:leaf=4,spines=2");
+    const Observed* before = nullptr;
+    const Observed* after = nullptr;
+    bench.run_all([&] { before = &bench.put(16 << 20, 0, 4); });
+    bench.run_all([&] { after = &bench.put(1 << 20, 0, 4); });
+    EXPECT_GT(before->done, 1800 * microsecond) << model; // sent again, all of it
+    EXPECT_LT(before->done, 4 * millisecond) << model;
+    EXPECT_LT(after->done - after->started, 150 * microsecond) << model;
+    EXPECT_EQ(bench.counts().resent, 1U) << model;
+    EXPECT_EQ(bench.counts().rerouted, 2U) << model;
+    EXPECT_EQ(bench.counts().delayed, 0U) << model;
+  }
+}
+
+TEST(Failures, WithoutAnyWayForGoodMessagesFail)
+{
+  for (const std::string& model : all_models) {
+    Failing bench(model, "", {fault("bxi1 down", 0, never)}, 3);
+    const Observed* lost = nullptr;
+    const Observed* behind = nullptr;
+    bench.run_all([&] {
+      lost = &bench.put(8);
+      behind = &bench.put(8, 0, 2);
+    });
+    EXPECT_GE(lost->failed_at, 0) << model;
+    EXPECT_EQ(lost->why, TransferFailure::undeliverable) << model;
+    EXPECT_EQ(lost->done, -1) << model;
+    EXPECT_GE(behind->done, 0) << model;
+    EXPECT_EQ(bench.counts().failed, 1U) << model;
+  }
+}
+
+TEST(Failures, WithoutReliabilityWhatWasOnTheLinkIsLost)
+{
+  Failing bench("bxi", "e2e=off", {fault("bxi1 down", 500 * microsecond, 2 * millisecond)});
+  const Observed* put = nullptr;
+  bench.run_all([&] { put = &bench.put(16 << 20); });
+  EXPECT_GT(put->failed_at, 500 * microsecond);
+  EXPECT_EQ(put->done, -1);
+  EXPECT_EQ(bench.counts().failed, 1U);
+}
+
+TEST(Failures, WaysBackAreWaitedForToo)
+{
+  // The acknowledgement from NIC to NIC has none at first: the buffer is kept, nothing is sent twice.
+  Failing bench("bxi", "", {fault("bxi0 down", 0, 3 * millisecond)});
+  const Observed* put = nullptr;
+  bench.run_all([&] { put = &bench.put(100'000); });
+  EXPECT_LT(put->done, millisecond);
+  EXPECT_GT(put->source_free, 3 * millisecond);
+  EXPECT_EQ(bench.counts().resent, 0U);
+}
+
+TEST(Failures, LongMessagesThatShareTheLinkAreAllSentAgain)
+{
+  Failing bench("bxi", "", {fault("bxi2 down", 500 * microsecond, 100 * microsecond)}, 3);
+  std::vector<const Observed*> puts;
+  bench.run_all([&] {
+    puts = {&bench.put(8 << 20, 0, 2), &bench.put(8 << 20, 1, 2)}; // 1.4 ms for both
+  });
+  EXPECT_EQ(bench.counts().resent, 2U);
+  for (const Observed* put : puts) {
+    EXPECT_GT(put->done, 1400 * microsecond);
+    EXPECT_LT(put->done, 6 * millisecond);
+  }
+}
+
+} // namespace
+} // namespace umwelt::net

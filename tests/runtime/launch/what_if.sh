@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# what_if.sh CASE UMWELT PTLBENCH: --latency-factor, --bandwidth-factor, --compute-factor, --fault and --model zero in
+# whole runs, on simulated time.
+set -u
+case=$1 umwelt=$2 ptlbench=$3
+. "$(dirname "$(readlink -f "$0")")/../cases.sh"
+run() { expect "$1" "$umwelt" run -np 2 --report r.json "${@:2}" </dev/null; } # CODE OPTIONS...
+value() { # EXPRESSION of the report r
+  python3 -c "import json; r = json.load(open('${2:-r.json}')); print($1)"
+}
+pingpong() { run 0 --cpu none "$@" "$ptlbench" reply --sizes 8 --duration 1ms; }
+round_trip() { # OPTIONS...: ns a message takes, of the whole run: what the report says, over messages
+  pingpong "$@"
+  value "round(r['simulated_ps'] / r['totals']['messages'] / 1000)"
+}
+near() { # GOT EXPECTED PERCENT WHAT
+  python3 -c "import sys; sys.exit(abs($1 - $2) > $2 * $3 / 100)" || fail "$4: $1 instead of $2"
+}
+case $case in
+ones) # change nothing
+  pingpong
+  cp r.json plain.json
+  pingpong --latency-factor 1 --bandwidth-factor 1 --bandwidth-factor '*=1' --compute-factor 1
+  cmp plain.json r.json || fail "expected the same bytes"
+  ! grep -q 'what if' stderr || fail "nothing is to be said of them"
+  ;;
+latency)
+  near "$(round_trip --model delay --nic latency=1us)" 1001 3 "delay"
+  near "$(round_trip --model delay --nic latency=1us --latency-factor 10)" 10001 3 "delay, ten times"
+  grep -q '  what if: latency x 10$' stderr || fail "the summary does not say so"
+  [ "$(value "r['factors']")" = "[{'of': 'latency', 'links': '', 'factor': 10.0}]" ] || fail "nor does the report"
+  plain=$(round_trip --platform crossbar:lat=1us)
+  slow=$(round_trip --platform crossbar:lat=1us --latency-factor 10)
+  near "$slow" "$((plain + 18000))" 3 "bxi, two links of 1 us"
+  far=$(round_trip --platform crossbar:lat=1us --latency-factor 'bxi? up=10')
+  near "$far" "$((plain + 9000))" 3 "bxi, one of them"
+  ;;
+bandwidth)
+  timed() { run 0 --cpu none --model delay --nic bandwidth=1GB/s "$@" "$ptlbench" put_waitack --sizes 1MiB --count 10; }
+  timed
+  cp r.json plain.json
+  timed --bandwidth-factor 0.1
+  more=$(($(value "r['simulated_ps']") - $(value "r['simulated_ps']" plain.json)))
+  near "$more" "$((10 * 9 * 1048576 * 1000))" 3 "ten messages of 1 MiB with a tenth of 1 GB/s"
+  ;;
+compute)
+  timed() { run 0 --cpu fixed=8us "$@" "$ptlbench" put_waitack --sizes 8 --count 100; }
+  timed
+  cp r.json plain.json
+  timed --compute-factor 4
+  compute="sum(rank['compute_ps'] for rank in r['ranks'])"
+  near "$(value "$compute")" "$(value "$compute // 4" plain.json)" 5 "bursts"
+  grep -q '  what if: compute x 4$' stderr || fail "the summary does not say so"
+  ;;
+zero)
+  run 0 --cpu none --model zero "$ptlbench" put_waitack --sizes 1MiB --count 100
+  # Reads of the clock are all there is, 25 ns each; over bxi a message takes 98 us.
+  [ "$(value "r['totals']['messages'] >= 100 and r['simulated_ps'] < 20e6")" = True ] || fail "it takes time"
+  ;;
+fault)
+  near "$(round_trip --model delay --nic latency=1us --fault 'link=bxi1 up:at=100us:for=50us')" 1001 10 "in between"
+  [ "$(value "r['faults']['delayed'], r['faults']['links'][0]['for_ps']")" = "(1, 50000000)" ] || fail "the report"
+  grep -q "links failed: 'bxi1 up' (1 link) at 100.0 us for 50.00 us" stderr || fail "the summary"
+  ;;
+wrong)
+  run 121 --latency-factor 'leaf*=2' "$ptlbench" reply
+  grep -q "got 'leaf\*', which fits none. The nearest are 'bxi0 up'" stderr || fail "nearest names"
+  run 121 --model delay --latency-factor 'bxi0 up=2' "$ptlbench" reply
+  grep -q 'model delay does not look at links' stderr || fail "a model that cannot"
+  run 121 --fault 'link=bxi1 up:at=1us' "$ptlbench" reply
+  grep -q 'got none from bxi1 to bxi0' stderr || grep -q 'got none from bxi0 to bxi1' stderr || fail "for good"
+  run 121 --fault 'link=bxi7 up:at=1us:for=1us' "$ptlbench" reply
+  grep -q "The nearest are 'bxi0 up', 'bxi1 up'" stderr || fail "nearest link"
+  ;;
+esac
