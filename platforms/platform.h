@@ -67,6 +67,8 @@ public:
   [[nodiscard]] const Link& link(LinkIndex index) const;
   // Asked from SimGrid once per pair and kept; the reference stays valid.
   [[nodiscard]] const Route& route(NodeIndex from, NodeIndex to) const;
+  // One that no route may have led over yet, by its name. Throws std::invalid_argument if there is none.
+  [[nodiscard]] LinkIndex link_named(const std::string& name) const;
   // Properties the platform carries for the NIC model ("nic:key" in XML <prop>), as key=value.
   [[nodiscard]] const std::map<std::string, std::string>& nic_properties() const { return nic_properties_; }
   // Its shape; nullptr if the platform comes from a file.
