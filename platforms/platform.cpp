@@ -59,6 +59,14 @@ void Platform::speed_up(double factor)
     node.speed *= factor;
 }
 
+LinkIndex Platform::link_named(const std::string& name) const
+{
+  simgrid::s4u::Link* const link = simgrid::s4u::Link::by_name_or_null(name);
+  if (link == nullptr)
+    throw std::invalid_argument(fmt::format("platform {}: expected the name of a link, got '{}'.", name_, name));
+  return routes_->index(link);
+}
+
 const Route& Platform::route(NodeIndex from, NodeIndex to) const
 {
   const std::uint64_t pair = static_cast<std::uint64_t>(from) << 32 | to;

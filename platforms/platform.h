@@ -69,6 +69,8 @@ public:
   [[nodiscard]] const Route& route(NodeIndex from, NodeIndex to) const;
   // One that somebody else has found.
   [[nodiscard]] Route route_over(std::span<simgrid::s4u::Link* const> links) const;
+  // One that no route may have led over yet, by its name. Throws std::invalid_argument if there is none.
+  [[nodiscard]] LinkIndex link_named(const std::string& name) const;
   // Properties the platform carries for the NIC model ("nic:key" in XML <prop>), as key=value.
   [[nodiscard]] const std::map<std::string, std::string>& nic_properties() const { return nic_properties_; }
   // Its shape; nullptr if the platform comes from a file.

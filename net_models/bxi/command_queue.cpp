@@ -75,6 +75,8 @@ bool BxiModel::start(Transfer& transfer)
   flight.passage.route = &context_.platform.route(transfer.source, transfer.target);
   flight.passage.bytes = parameters_.wire_bytes(transfer.payload);
   flight.passage.flight = &flight;
+  flight.passage.source = transfer.source;
+  flight.passage.target = transfer.target;
   flight.passage.network = index;
   flight.passage.one_packet = transfer.payload <= parameters_.packet;
   flight.flow = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "net_models/bxi/nic.h"
+#include "platforms/link_failures.h"
 
 namespace umwelt::net
 {
@@ -13,7 +14,7 @@ void BxiModel::lose(Flight& flight, TransferFailure why)
 {
   ++statistics_.lost;
   observation_.lost(flight);
-  fabric_.leave(flight.passage);
+  fabric_->leave(flight.passage);
   if (!parameters_.e2e && why == TransferFailure::corrupted)
     return fail(flight, why);
   schedule(flight, Stage::resend, std::max(context_.timeline.now(), flight.sent_at + parameters_.e2e_timeout));
@@ -27,7 +28,7 @@ void BxiModel::await_acknowledgement(Flight& flight)
   SimTime arrival = 0;
   SimTime sent = flight.posted + parameters_.ack_time;
   const platform::Route* const back = way_back(flight, sent);
-  const bool arrives = back != nullptr && fabric_.control(*back, sent, arrival);
+  const bool arrives = back != nullptr && fabric_->control(*back, sent, arrival);
   observation_.acknowledged(flight, sent, arrives ? arrival : sent, arrives ? StageOutcome::done : StageOutcome::lost);
   if (!arrives)
     return lose(flight, TransferFailure::undeliverable);
@@ -72,7 +73,7 @@ void BxiModel::fail(Flight& flight, TransferFailure why)
 
 void BxiModel::recycle(Flight& flight)
 {
-  fabric_.leave(flight.passage);
+  fabric_->leave(flight.passage);
   flights_.release(flight);
 }
 

@@ -167,6 +167,17 @@ void BxiFabric::cut(platform::LinkIndex index)
     await_failure(index);
 }
 
+BxiFabric::Entry BxiFabric::advance(Passage& passage)
+{
+  while (!passage.at_target()) {
+    if (const Entry entry = book(passage); entry != Entry::free)
+      return entry;
+    if (!pass(passage))
+      return Entry::lost;
+  }
+  return Entry::free;
+}
+
 // A long message has the link for itself.
 void BxiFabric::own(BxiLink& link, Passage& passage)
 {
@@ -194,9 +205,9 @@ SimTime BxiFabric::injection(const Passage& passage)
   return sim::transfer_time(passage.bytes, state(passage.route->links.front()).bandwidth);
 }
 
-SimTime BxiFabric::last_packet(const Passage& passage)
+SimTime BxiFabric::header_in(const Passage& passage)
 {
-  return state(passage.route->links.back()).packet;
+  return passage.one_packet ? passage.tail : passage.head + state(passage.route->links.back()).packet;
 }
 
 bool BxiFabric::control(const platform::Route& route, SimTime when, SimTime& arrival)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The way of a message through links and switches: virtual cut-through. The head enters the next link as soon as that
-// is free, the tail follows at the rate of the slowest link so far; switches buffer what cannot go on, so a message
-// that waits holds nothing upstream.
+// The fabric `occupancy`: when a message occupies which links; its packets are not followed. Virtual cut-through: the
+// head enters the next link as soon as that is free, the tail follows at the rate of the slowest link so far; switches
+// buffer what cannot go on, so a message that waits holds nothing upstream.
 //
 // A link takes packets from the switch's input ports in turn. So messages of one packet slip in between those of longer
 // ones, and long ones that came in through different ports advance side by side, each port with the same share and none
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "net_models/bxi/faults.h"
+#include "net_models/core/fabric.h"
 #include "platforms/link_failures.h"
 #include "platforms/platform.h"
 #include "runtime/base/timeline.h"
@@ -22,33 +23,8 @@
 namespace umwelt::net
 {
 
-struct BxiFlight;
 class BxiFabric;
 class BxiSharing;
-
-// A message under way. `head` and `tail` are the times at which its first and last bit reach the next link, in the end
-// the NIC.
-struct BxiPassage {
-  const platform::Route* route = nullptr;
-  std::size_t hop = 0;
-  std::uint64_t bytes = 0; // on the wire
-  BxiFlight* flight = nullptr;
-  bool one_packet = true; // may slip in between the packets of longer messages
-  bool corrupted = false;
-  bool cut = false;         // it was on a link that failed
-  bool shares = false;      // has its place among those that share the link booked last
-  std::uint8_t network = 0; // virtual network: what the sender's NIC takes in turn, as a switch its ports
-  std::uint32_t known = 0;  // `tail` is that behind so many links; fewer than `hop` while it shares the next one
-  sim::SimTime head = 0;
-  sim::SimTime tail = 0;
-  sim::SimTime start = 0;     // entry into the link of `hop`, once booked
-  sim::SimTime pause = 0;     // of the sender, while its link serves others
-  sim::SimTime late = 0;      // single packets of others have delayed the tail by so much since it was foreseen
-  BxiPassage* next = nullptr; // waits for the same port of the same link
-
-  [[nodiscard]] bool foreseen() const { return known == hop; }
-  [[nodiscard]] sim::SimTime arrival() const { return tail + late; } // of the tail, if foreseen
-};
 
 // The time at which a link fails: what is on it then is cut.
 class BxiLinkFailure final : public sim::Event
@@ -70,10 +46,10 @@ struct BxiLink {
   sim::SimTime short_free = 0; // the last message of one packet has passed
 
   // The long message that has the link for itself, or had it last.
-  BxiPassage* owner = nullptr; // null: it was lost
-  std::uint32_t hop = 0;       // of the owner's route
-  std::uint32_t input = 0;     // port through which it came
-  double bytes = 0;            // of it, since `begin`
+  Passage* owner = nullptr; // null: it was lost
+  std::uint32_t hop = 0;    // of the owner's route
+  std::uint32_t input = 0;  // port through which it came
+  double bytes = 0;         // of it, since `begin`
   sim::SimTime begin = 0;
   sim::SimTime end = 0;     // `never` as long as it is not foreseen, or if several share the link
   sim::SimTime tail_in = 0; // its last bit comes in
@@ -86,58 +62,27 @@ struct BxiLink {
   std::unique_ptr<BxiLinkFailure> failure;                   // the next that a long message may be on it at
 };
 
-class BxiFabric
+class BxiFabric final : public Fabric
 {
 public:
-  using Passage = BxiPassage;
-
-  class Client
-  {
-  public:
-    // A message that had to wait has a link booked from now on: pass() is due. To be noted, not answered: the fabric is
-    // in the middle of its work.
-    virtual void entered(Passage& passage) = 0;
-    // The tail of a message that is on its last link is foreseen again. Likewise.
-    virtual void settled(Passage& passage) = 0;
-
-  protected:
-    ~Client() = default;
-  };
-
   BxiFabric(const platform::Platform& platform, const BxiParameters& parameters, sim::Timeline& timeline,
             Client& client, const platform::LinkFailures* failures = nullptr);
-  ~BxiFabric();
+  ~BxiFabric() override;
 
-  enum class Entry : std::uint8_t {
-    free,  // the link is booked: pass()
-    later, // booked from passage.start on: pass() then
-    ahead, // not decided yet: book() again at passage.start
-    waits, // for those that came through the same port before: entered() will be called
-  };
-  // Books the next link.
-  Entry book(Passage& passage);
-  // Takes the link that was booked. False: the message was lost on it.
-  bool pass(Passage& passage);
-  // The message ends here and now: it loads its links no more.
-  void leave(Passage& passage)
-  {
-    if (!passage.one_packet && passage.hop > 0) // else it loads none, or not for long
-      stop(passage);
-  }
-  [[nodiscard]] static bool at_target(const Passage& passage) { return passage.hop == passage.route->links.size(); }
-
-  // Time the message occupies its first link, if that is free.
-  sim::SimTime injection(const Passage& passage);
-  // Time of a full packet on the last link of the route: the NIC looks at a packet when it has it whole.
-  sim::SimTime last_packet(const Passage& passage);
-  // A control packet alone on the route; false if it is lost. For acknowledgements that share packets with others.
-  bool control(const platform::Route& route, sim::SimTime when, sim::SimTime& arrival);
-
-  [[nodiscard]] bool faulty() const { return faults_.any() || failures_ != nullptr; }
+  Entry enter(Passage& passage) override { return book(passage); }
+  bool pass(Passage& passage) override;
+  Entry advance(Passage& passage) override;
+  sim::SimTime injection(const Passage& passage) override;
+  sim::SimTime header_in(const Passage& passage) override;
+  bool control(const platform::Route& route, sim::SimTime when, sim::SimTime& arrival) override;
+  [[nodiscard]] bool faulty() const override { return faults_.any() || failures_ != nullptr; }
 
 private:
   friend BxiLinkFailure;
   friend BxiSharing; // its event is changed()
+
+  // Books the next link.
+  Entry book(Passage& passage);
 
   BxiLink& state(platform::LinkIndex index)
   {
@@ -155,7 +100,7 @@ private:
   void cut(platform::LinkIndex index);
 
   // sharing.cpp
-  void stop(Passage& passage);
+  void stop(Passage& passage) override;
   Entry join(platform::LinkIndex index, Passage& passage);
   void share_with_owner(platform::LinkIndex index);
   void changed(platform::LinkIndex index);

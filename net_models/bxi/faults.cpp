@@ -104,4 +104,11 @@ BxiFaults::Outcome BxiFaults::cross(const LinkFaults& link, sim::SimTime when)
   return chance(link.corrupt) ? Outcome::corrupted : Outcome::passes;
 }
 
+BxiLinkFaults::Outcome BxiLinkFaults::cross(platform::LinkIndex link, sim::SimTime when)
+{
+  while (links_.size() <= link)
+    links_.push_back(faults_.on(platform_.link(static_cast<platform::LinkIndex>(links_.size())).name));
+  return faults_.cross(links_[link], when);
+}
+
 } // namespace umwelt::net

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "net_models/bxi/parameters.h"
+#include "net_models/core/fabric.h"
 #include "runtime/base/time.h"
 
 namespace umwelt::net
@@ -30,7 +31,7 @@ public:
   };
   [[nodiscard]] LinkFaults on(std::string_view link) const;
 
-  enum class Outcome { passes, lost, corrupted };
+  using Outcome = umwelt::net::LinkFaults::Outcome;
   // The fate of a message that enters a link at `when`. Draws random numbers only for probabilities above 0.
   Outcome cross(const LinkFaults& link, sim::SimTime when);
 
@@ -55,6 +56,22 @@ private:
   std::vector<Interval> down_;
   bool any_;
   std::mt19937_64 random_;
+};
+
+// The same by the number of a link.
+class BxiLinkFaults final : public LinkFaults
+{
+public:
+  BxiLinkFaults(const platform::Platform& platform, const BxiParameters& parameters)
+      : platform_(platform), faults_(parameters)
+  {
+  }
+  Outcome cross(platform::LinkIndex link, sim::SimTime when) override;
+
+private:
+  const platform::Platform& platform_;
+  BxiFaults faults_;
+  std::vector<BxiFaults::LinkFaults> links_;
 };
 
 } // namespace umwelt::net

@@ -2,16 +2,21 @@
 // A message on its way through the NICs and the fabric, and the lists it waits in.
 #pragma once
 
-#include "net_models/bxi/fabric.h"
 #include "net_models/bxi/observation.h"
 #include "net_models/bxi/parameters.h"
+#include "net_models/core/fabric.h"
 #include "net_models/core/model.h"
 
 namespace umwelt::net
 {
 
 class BxiModel;
+struct BxiFlight;
 struct BxiFlow;
+
+struct BxiPassage final : Passage {
+  BxiFlight* flight = nullptr;
+};
 
 // The life of a transfer in the model. It may outlive the transfer: the client is done when the payload is visible, the
 // NIC only when the end-to-end ack has come.
@@ -56,7 +61,7 @@ struct BxiFlight final : TransferState, sim::Event {
   SimTime posted = 0;      // the last payload byte was handed to the target's PCI
   SimTime late = 0;        // of the passage's, what `posted` contains
   BxiObservation::Times times;
-  BxiFabric::Passage passage;
+  BxiPassage passage;
 
   BxiFlow* flow = nullptr; // order of requests; null for messages that need none
   BxiFlight* flow_previous = nullptr;

@@ -6,15 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "net_models/bxi/fabric.h"
 #include "net_models/bxi/nic.h"
+#include "net_models/packet/fabric.h"
 
 namespace umwelt::net
 {
 
 BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
-    : context_(context), parameters_(parameters), observation_(context, parameters_),
-      fabric_(context.platform, parameters, context.timeline, *this, context.failures),
-      tracked_(parameters.e2e && (fabric_.faulty() || parameters.e2e_entries != 0 || parameters.inflight_node != 0 ||
+    : context_(context), parameters_(parameters), observation_(context, parameters_), fabric_(make_fabric()),
+      tracked_(parameters.e2e && (fabric_->faulty() || parameters.e2e_entries != 0 || parameters.inflight_node != 0 ||
                                   parameters.inflight_process != 0)),
       nics_(context.platform.node_count())
 {
@@ -49,6 +50,29 @@ BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
 
 BxiModel::~BxiModel() = default;
 
+std::unique_ptr<Fabric> BxiModel::make_fabric()
+{
+  Fabric::Client& client = *this;
+  if (parameters_.fabric == "occupancy")
+    return std::make_unique<BxiFabric>(context_.platform, parameters_, context_.timeline, client, context_.failures);
+  if (parameters_.fabric == "packet") {
+    if (context_.failures != nullptr)
+      throw std::invalid_argument("--fabric packet: expected links that do not fail, got --fault or a profile of the "
+                                  "platform. Use --fabric occupancy for them.");
+    if (BxiFaults(parameters_).any())
+      faults_ = std::make_unique<BxiLinkFaults>(context_.platform, parameters_);
+    const Framing framing{parameters_.coding, parameters_.header, parameters_.packet + parameters_.packet_header};
+    return std::make_unique<PacketFabric>(context_.platform, parameters_.switches, framing, parameters_.seed,
+                                          faults_.get(), context_.timeline, client);
+  }
+  if (parameters_.fabric == "flow")
+    throw std::invalid_argument("parameter fabric of model bxi: expected occupancy or packet, got flow, whose solver "
+                                "is a model of its own. Say "
+                                "--model flow: it has this NIC's times around the solver.");
+  throw std::invalid_argument(fmt::format(
+      "parameter fabric of model bxi: expected occupancy or packet, got '{}'. Correct the value.", parameters_.fabric));
+}
+
 void BxiFlight::fire()
 {
   model->advance(*this);
@@ -69,7 +93,7 @@ void BxiModel::advance(Flight& flight)
   case Stage::head:
     return travel(flight);
   case Stage::fabric:
-    if (!fabric_.pass(flight.passage))
+    if (!fabric_->pass(flight.passage))
       return lose(flight, TransferFailure::undeliverable);
     return travel(flight);
   case Stage::arrive:

@@ -4,14 +4,15 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "net_models/bxi/fabric.h"
 #include "net_models/bxi/flight.h"
 #include "net_models/bxi/observation.h"
 #include "net_models/bxi/parameters.h"
 #include "net_models/bxi/service.h"
+#include "net_models/core/fabric.h"
 #include "net_models/core/model.h"
 #include "runtime/base/pool.h"
 
@@ -22,13 +23,16 @@ struct BxiCredit;
 struct BxiNic;
 struct BxiQueue;
 
-class BxiModel final : public Model, private BxiFabric::Client
+class BxiModel final : public Model, private Fabric::Client
 {
 public:
   BxiModel(const ModelContext& context, const BxiParameters& parameters);
   ~BxiModel() override;
 
-  [[nodiscard]] std::string_view name() const override { return "bxi"; }
+  [[nodiscard]] std::string_view name() const override
+  {
+    return parameters_.fabric == "packet" ? "bxi, fabric packet" : "bxi";
+  }
   bool start(Transfer& transfer) override;
   bool reserve(Transfer& transfer) override;
   void unreserve(Transfer& transfer) override;
@@ -57,6 +61,8 @@ private:
   using Credit = BxiCredit;
   friend BxiFlight; // the timeline calls back
   friend BxiNic;
+
+  std::unique_ptr<Fabric> make_fabric();
 
   void advance(Flight& flight);
   void schedule(Flight& flight, Stage stage, SimTime when)
@@ -90,8 +96,8 @@ private:
   void inject(Flight& flight);
   void depart(Flight& flight);
   void travel(Flight& flight);
-  void entered(BxiPassage& passage) override;
-  void settled(BxiPassage& passage) override;
+  void entered(Passage& passage) override;
+  void settled(Passage& passage) override;
 
   // receive.cpp
   void arrive(Flight& flight);
@@ -113,7 +119,8 @@ private:
   ModelContext context_;
   BxiParameters parameters_;
   BxiObservation observation_;
-  BxiFabric fabric_;
+  std::unique_ptr<LinkFaults> faults_; // for fabrics that know only links
+  std::unique_ptr<Fabric> fabric_;
   bool tracked_; // every message needs its end-to-end ack, not only those whose buffer is kept
   std::vector<Nic> nics_;
   BxiService service_;

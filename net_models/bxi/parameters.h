@@ -15,6 +15,7 @@
 #include <string>
 
 #include "net_models/core/model.h"
+#include "net_models/packet/parameters.h"
 #include "runtime/base/time.h"
 
 namespace umwelt::net
@@ -96,6 +97,10 @@ struct BxiParameters {
   std::string corrupt_on;
   std::string down;
   std::uint64_t seed = 1;
+
+  // Links and switches.
+  std::string fabric = "occupancy";
+  PacketParameters switches;
 
   // ---- What follows from them, in every model of this NIC ----
 
@@ -234,7 +239,11 @@ struct BxiParameters {
     v.text("drop_on", drop_on, "LINK:probability;LINK:probability...: instead of drop on these links");
     v.text("corrupt_on", corrupt_on, "likewise instead of corrupt");
     v.text("down", down, "LINK@from-to;...: a link is down for that time, '*' for every link");
-    v.count("seed", seed, "of the random faults");
+    v.count("seed", seed, "of the random faults, and of what a fabric draws");
+
+    v.text("fabric", fabric,
+           "links and switches (umwelt run --fabric): occupancy, or packet, which has buffers and credits");
+    switches.visit(v);
   }
 };
 

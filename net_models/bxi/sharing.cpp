@@ -42,7 +42,7 @@ std::uint32_t BxiSharing::port_of(std::uint32_t input)
   return static_cast<std::uint32_t>(free);
 }
 
-BxiSharing::Message* BxiSharing::find(const BxiPassage& passage)
+BxiSharing::Message* BxiSharing::find(const Passage& passage)
 {
   for (Message& message : messages)
     if (message.passage == &passage)
@@ -50,7 +50,7 @@ BxiSharing::Message* BxiSharing::find(const BxiPassage& passage)
   return nullptr;
 }
 
-void BxiSharing::add(BxiPassage& passage, std::size_t hop, std::uint32_t port, double left, SimTime least)
+void BxiSharing::add(Passage& passage, std::size_t hop, std::uint32_t port, double left, SimTime least)
 {
   ++ports[port].messages;
   messages.push_back(
@@ -406,7 +406,7 @@ void BxiFabric::settle(Passage& passage, SimTime end)
     passage.tail += link.latency;
     ++passage.known;
   }
-  if (passage.known == passage.hop && at_target(passage))
+  if (passage.known == passage.hop && passage.at_target())
     client_.settled(passage);
 }
 

@@ -18,7 +18,7 @@ public:
   static constexpr double nothing = 0.5;
 
   struct Message {
-    BxiPassage* passage = nullptr;
+    Passage* passage = nullptr;
     std::uint32_t hop = 0;
     std::uint32_t port = 0; // in `ports`
     double left = 0;        // bytes, at `updated`
@@ -31,15 +31,15 @@ public:
     std::uint32_t messages = 0;
     double supply = 0; // of its messages
     double rate = 0;   // of its messages
-    BxiPassage* first_waiting = nullptr;
-    BxiPassage* last_waiting = nullptr;
+    Passage* first_waiting = nullptr;
+    Passage* last_waiting = nullptr;
   };
 
   [[nodiscard]] sim::SimTime count() const { return static_cast<sim::SimTime>(messages.size()); }
   // The port of an input, made if there is none.
   std::uint32_t port_of(std::uint32_t input);
-  Message* find(const BxiPassage& passage);
-  void add(BxiPassage& passage, std::size_t hop, std::uint32_t port, double left, sim::SimTime least);
+  Message* find(const Passage& passage);
+  void add(Passage& passage, std::size_t hop, std::uint32_t port, double left, sim::SimTime least);
   void remove(Message& message);
   // Moves the messages on to `now`, at the rates they have had.
   void advance(sim::SimTime now, double capacity);

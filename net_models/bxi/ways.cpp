@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "net_models/bxi/nic.h"
+#include "platforms/link_failures.h"
 
 namespace umwelt::net
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From one NIC to the other: the virtual network of the sender, then links and switches (fabric.h) or the way back into
-// the same node.
+// From one NIC to the other: the virtual network of the sender, then links and switches (core/fabric.h) or the way back
+// into the same node.
 #include "net_models/bxi/model.h"
 
 #include <algorithm>
 
 #include "net_models/bxi/nic.h"
+#include "platforms/link_failures.h"
 
 namespace umwelt::net
 {
@@ -17,7 +18,7 @@ void BxiModel::inject(Flight& flight)
     return;
   if (tracked_ && !acquire_credits(flight))
     return leave_queue(flight, next);
-  BxiFabric::Passage& passage = flight.passage;
+  Passage& passage = flight.passage;
   const SimTime now = context_.timeline.now();
   passage.hop = 0;
   passage.known = 0;
@@ -39,16 +40,18 @@ void BxiModel::inject(Flight& flight)
   } else if (flight.kind == TransferKind::ack && parameters_.quick_ack) {
     passage.start = now;
   } else {
-    switch (fabric_.book(passage)) {
-    case BxiFabric::Entry::free:
+    switch (fabric_->enter(passage)) {
+    case Fabric::Entry::free:
       break;
-    case BxiFabric::Entry::later:
+    case Fabric::Entry::later:
       return schedule(flight, Stage::depart, passage.start);
-    case BxiFabric::Entry::ahead:
+    case Fabric::Entry::ahead:
       return schedule(flight, Stage::inject, passage.start);
-    case BxiFabric::Entry::waits:
+    case Fabric::Entry::waits:
       flight.stage = Stage::depart;
       return;
+    case Fabric::Entry::lost:
+      return lose(flight, TransferFailure::undeliverable);
     }
   }
   depart(flight);
@@ -58,7 +61,7 @@ void BxiModel::depart(Flight& flight)
 {
   Nic& nic = nics_[flight.source];
   Queue& queue = nic.queues[flight.queue];
-  BxiFabric::Passage& passage = flight.passage;
+  Passage& passage = flight.passage;
   const SimTime now = context_.timeline.now();
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
   const bool loop = flight.source == flight.target;
@@ -69,7 +72,7 @@ void BxiModel::depart(Flight& flight)
   const SimTime injection = instant         ? 0
                             : flight.copied ? sim::transfer_time(flight.payload, parameters_.loop_transfer)
                             : loop          ? pci_time(parameters_, flight.payload)
-                                            : fabric_.injection(passage);
+                                            : fabric_->injection(passage);
 
   flight.sent_at = now;
   if (flight.detour)
@@ -93,7 +96,7 @@ void BxiModel::depart(Flight& flight)
     passage.head = now + (loop ? parameters_.loopback : 0);
     passage.tail = passage.head + injection + passage.pause;
   } else {
-    lost = !fabric_.pass(passage);
+    lost = !fabric_->pass(passage);
   }
 
   bool freed = false;
@@ -120,42 +123,43 @@ void BxiModel::depart(Flight& flight)
 // On through the fabric as far as nothing is in the way.
 void BxiModel::travel(Flight& flight)
 {
-  BxiFabric::Passage& passage = flight.passage;
-  while (!BxiFabric::at_target(passage)) {
-    switch (fabric_.book(passage)) {
-    case BxiFabric::Entry::free:
+  Passage& passage = flight.passage;
+  SimTime whole = passage.tail;
+  if (passage.route->links.empty()) { // within the node
+    if (!passage.one_packet)
+      whole = passage.head + sim::transfer_time(parameters_.packet, parameters_.pci_transfer);
+  } else {
+    switch (fabric_->advance(passage)) {
+    case Fabric::Entry::free:
+      whole = fabric_->header_in(passage);
       break;
-    case BxiFabric::Entry::later:
+    case Fabric::Entry::later:
       return schedule(flight, Stage::fabric, passage.start);
-    case BxiFabric::Entry::ahead:
+    case Fabric::Entry::ahead:
       return schedule(flight, Stage::head, passage.start);
-    case BxiFabric::Entry::waits:
+    case Fabric::Entry::waits:
       flight.stage = Stage::fabric;
       return;
-    }
-    if (!fabric_.pass(passage))
+    case Fabric::Entry::lost:
       return lose(flight, TransferFailure::undeliverable);
+    }
   }
-  SimTime whole = passage.tail;
-  if (!passage.one_packet)
-    whole =
-        passage.head + (passage.route->links.empty() ? sim::transfer_time(parameters_.packet, parameters_.pci_transfer)
-                                                     : fabric_.last_packet(passage));
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
   schedule(flight, Stage::arrive, whole + (instant ? 0 : parameters_.rx_time));
 }
 
 // It was its turn on a link where it had to wait.
-void BxiModel::entered(BxiPassage& passage)
+void BxiModel::entered(Passage& passage)
 {
-  context_.timeline.schedule(*passage.flight, context_.timeline.now()); // its stage is set
+  context_.timeline.schedule(*static_cast<BxiPassage&>(passage).flight, context_.timeline.now()); // its stage is set
 }
 
 // What shared a link with the message has changed, and is over for now.
-void BxiModel::settled(BxiPassage& passage)
+void BxiModel::settled(Passage& passage)
 {
-  if (passage.flight->stage == Stage::write && passage.flight->transfer->deposit > 0)
-    write_payload(*passage.flight);
+  Flight& flight = *static_cast<BxiPassage&>(passage).flight;
+  if (flight.stage == Stage::write && flight.transfer->deposit > 0)
+    write_payload(flight);
 }
 
 } // namespace umwelt::net

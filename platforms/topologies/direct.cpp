@@ -20,16 +20,29 @@ Path DirectTopology::route(Vertex from, Vertex to) const
   const SwitchIndex last = to / hosts_;
   Path path{{graph().leaving(from).front(), 0}};
   if (first != last && choice_.routing == Routing::valiant)
-    append_valiant(first, last, {from, to}, path);
+    append_valiant(first, last, {from, to}, random_bits(choice_.seed, from, to), path);
   else if (first != last)
     append_minimal(first, last, {from, to}, 0, path);
   path.push_back({graph().leaving(to).front() ^ 1U, 0}); // the other direction of the destination's cable
   return path;
 }
 
-void DirectTopology::append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, Path& path) const
+bool DirectTopology::detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) const
 {
-  const SwitchIndex middle = draw(graph().switches(), choice_.seed, flow.from, flow.to);
+  if (choice_.routing == Routing::valiant || choice_.routing == Routing::random)
+    return false;
+  const SwitchIndex first = from / hosts_;
+  const SwitchIndex last = to / hosts_;
+  path.push_back({graph().leaving(from).front(), 0});
+  if (first != last)
+    append_valiant(first, last, {from, to}, random_bits(draw, from, to), path);
+  path.push_back({graph().leaving(to).front() ^ 1U, 0});
+  return true;
+}
+
+void DirectTopology::append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t random, Path& path) const
+{
+  const SwitchIndex middle = scaled(random, graph().switches());
   if (middle != from)
     append_minimal(from, middle, flow, 0, path);
   if (middle != to)

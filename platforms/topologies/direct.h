@@ -15,6 +15,8 @@ class DirectTopology : public Topology
 {
 public:
   [[nodiscard]] Path route(Vertex from, Vertex to) const final;
+  // Valiant's, over the switch or group that is drawn.
+  bool detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) const final;
 
 protected:
   struct Choice {
@@ -37,8 +39,8 @@ protected:
   };
   // Appends a shortest route between two different switches; its virtual channels count from `base`.
   virtual void append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t base, Path& path) const = 0;
-  // Appends Valiant's route between two different switches.
-  virtual void append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, Path& path) const;
+  // Appends Valiant's route between two different switches; `random` is one of 0 .. 2^32-1.
+  virtual void append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t random, Path& path) const;
 
   void append(SwitchIndex from, SwitchIndex to, std::uint32_t virtual_channel, Path& path,
               std::uint32_t parallel = 0) const;

@@ -115,13 +115,13 @@ void Dragonfly::append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std:
     append(here, to, base, path);
 }
 
-void Dragonfly::append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, Path& path) const
+void Dragonfly::append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t random, Path& path) const
 {
   const std::uint32_t own = from / form_.routers;
   const std::uint32_t target = to / form_.routers;
   if (own == target || form_.groups < 3)
     return append_minimal(from, to, flow, 0, path);
-  std::uint32_t middle = draw(form_.groups - 2, choice().seed, flow.from, flow.to); // neither of the two
+  std::uint32_t middle = scaled(random, form_.groups - 2); // neither of the two
   if (middle >= std::min(own, target))
     ++middle;
   if (middle >= std::max(own, target))

@@ -58,7 +58,7 @@ private:
   SwitchIndex leave(SwitchIndex from, std::uint32_t group, SwitchIndex to, Flow flow, std::uint32_t virtual_channel,
                     Path& path) const;
   void append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t base, Path& path) const override;
-  void append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, Path& path) const override;
+  void append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t random, Path& path) const override;
 
   Form form_;
   std::vector<std::uint32_t> ports_; // of group i: port j of the arrangement is ports_[i * a * h + j] in truth

@@ -99,6 +99,29 @@ std::uint64_t FatTree::port(std::size_t level, Vertex from, Vertex to, unsigned 
 Path FatTree::route(Vertex from, Vertex to) const
 {
   Path path;
+  append(
+      from, to, [&](std::size_t level, unsigned way) { return port(level, from, to, way); }, path);
+  return path;
+}
+
+// The nodes' own cables stay those of route(): the NIC has chosen the first one before a switch can choose.
+bool FatTree::detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) const
+{
+  if (form_.routing == Routing::random)
+    return false;
+  append(
+      from, to,
+      [&](std::size_t level, unsigned way) -> std::uint64_t {
+        if (level == 1)
+          return port(level, from, to, way);
+        return platform::draw(form_.up[level - 1] * form_.cables[level - 1], draw, from, to, 2 * level + way);
+      },
+      path);
+  return true;
+}
+
+template <class Port> void FatTree::append(Vertex from, Vertex to, Port port, Path& path) const
+{
   std::size_t top = 1;
   while (from / levels_[top].below != to / levels_[top].below)
     ++top;
@@ -108,7 +131,7 @@ Path FatTree::route(Vertex from, Vertex to) const
   std::uint64_t root = 0; // which of the switches above the same nodes
   Vertex at = from;
   for (std::size_t l = 1; l <= top; ++l) {
-    const std::uint64_t chosen = port(l, from, to, 0);
+    const std::uint64_t chosen = port(l, 0);
     root += levels_[l - 1].roots * (chosen % form_.up[l - 1]);
     const Vertex next = vertex(l, from, root);
     path.push_back({graph().between(at, next)[chosen / form_.up[l - 1]], 0});
@@ -117,10 +140,9 @@ Path FatTree::route(Vertex from, Vertex to) const
   for (std::size_t l = top; l > 0; --l) {
     root %= levels_[l - 1].roots;
     const Vertex next = vertex(l - 1, to, root);
-    path.push_back({graph().between(at, next)[port(l, from, to, 1) / form_.up[l - 1]], 0});
+    path.push_back({graph().between(at, next)[port(l, 1) / form_.up[l - 1]], 0});
     at = next;
   }
-  return path;
 }
 
 std::size_t FatTree::level_of(SwitchIndex index) const

@@ -35,6 +35,8 @@ public:
   explicit FatTree(Form form);
 
   [[nodiscard]] Path route(Vertex from, Vertex to) const override;
+  // As long a way, through other ports above the node's own switch.
+  bool detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) const override;
   // leaf, spine and core from below in trees of three levels and less, level1. and so on in higher ones.
   [[nodiscard]] std::string switch_name(SwitchIndex index) const override;
   [[nodiscard]] std::optional<Bisection> known_bisection() const override;
@@ -54,6 +56,8 @@ private:
   [[nodiscard]] std::string level_name(std::size_t level) const;
   // Port towards level l of a message, counted over all cables upwards; `way` tells up from down.
   [[nodiscard]] std::uint64_t port(std::size_t level, Vertex from, Vertex to, unsigned way) const;
+  // The route whose ports are port(level, way).
+  template <class Port> void append(Vertex from, Vertex to, Port port, Path& path) const;
 
   Form form_;
   std::vector<Level> levels_;

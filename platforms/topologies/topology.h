@@ -42,6 +42,15 @@ public:
   [[nodiscard]] const Graph& graph() const { return graph_; }
   // The channels from a node to another one, in travel order.
   [[nodiscard]] virtual Path route(Vertex from, Vertex to) const = 0;
+  // Another way between the same two, for switches that choose as they see how busy their cables are: over a place that
+  // `draw` (any number) stands for, in virtual channels in which it and route() together cannot wait in a circle. It
+  // may be route() itself. Appended to `path`. False, and nothing appended, if the routing has no such ways, which is
+  // the same for all pairs: it draws for itself.
+  virtual bool detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) const
+  {
+    (void)from, (void)to, (void)draw, (void)path;
+    return false;
+  }
   [[nodiscard]] virtual std::string switch_name(SwitchIndex index) const = 0;
   // In a closed form, if there is one for this shape.
   [[nodiscard]] virtual std::optional<Bisection> known_bisection() const { return std::nullopt; }

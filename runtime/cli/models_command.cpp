@@ -46,7 +46,7 @@ std::string models_text(std::span<const net::ModelEntry> models, const net::Mode
     text += entry_text(model) + "\n";
   return text +
          "Set them with: umwelt run --model NAME --nic KEY=VALUE --nic @FILE ..., or (bxi) as property nic:KEY of a "
-         "platform.\n\n" +
+         "platform; --fabric NAME is --nic fabric=NAME.\n\n" +
          entry_text(node) +
          "\nSet them with: umwelt run --node KEY=VALUE --node @FILE ...\n"
          "Units: time ps ns us ms s; bandwidth B/s kB/s MB/s GB/s Mbps Gbps; size B kB KiB MB MiB; flag on off; "

@@ -63,10 +63,27 @@ void check_watch(const plan::RunOptions& run)
     throw UsageError("umwelt kernels", "one run", fmt::format("--repeat {}", run.repeat), "Leave --repeat out.");
 }
 
+void check_fabric(const plan::RunOptions& run)
+{
+  for (const auto& [key, value] : run.nic) {
+    if (key != "fabric")
+      continue;
+    if (run.model != "bxi")
+      throw UsageError(fmt::format("--fabric {}", value), "--model bxi, whose NIC has a fabric beside it",
+                       "--model " + run.model, "Leave one of them out.");
+    if (value == "flow")
+      throw UsageError("--fabric", "occupancy or packet", "'flow', whose solver is a network model of its own",
+                       "Say --model flow: it has the times of bxi's NIC around the solver.");
+    if (value != "occupancy" && value != "packet")
+      throw UsageError("--fabric", "occupancy or packet", in_quotes(value), "For example: --fabric packet");
+  }
+}
+
 } // namespace
 
 void check_job(plan::RunOptions& run)
 {
+  check_fabric(run);
   check_universe(run);
   check_trace(run);
   check_watch(run);

@@ -219,6 +219,9 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G) { s.run.keep_temps = true; }},
 
   {Group::network, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
+  {Group::network, "fabric", "occupancy|packet", "links and switches between the NICs of model bxi: when messages "
+   "occupy links (default), or packet by packet with buffers and credits, whose parameters are fabric_... of --nic "
+   "(`net_models/packet/README.md`)", [](S s, G g) { s.run.nic.emplace_back("fabric", g.value()); }},
   {Group::network, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a "
    "file of such lines; may come "
    "several times, the last of a key counts",

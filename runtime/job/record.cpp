@@ -54,7 +54,7 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     record.programs.push_back(fmt::format("{}", fmt::join(command, " ")));
   record.platform = plan_.platform->name();
   record.nodes = plan_.platform->node_count();
-  record.model = plan_.options.model;
+  record.model = model_->name();
   const engine::CpuPolicy& cpu = plan_.options.cpu;
   using Kind = engine::CpuPolicy::Kind;
   record.cpu_policy = cpu.kind == Kind::measured ? "measured"

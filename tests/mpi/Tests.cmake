@@ -264,6 +264,20 @@ foreach(program_and_np IN ITEMS "coll_overlap;6;3" "p2p_incast;8;2" "icoll_reduc
   set_tests_properties(${test} PROPERTIES LABELS "mpi;workers;node" PROCESSORS 2 TIMEOUT 300)
 endforeach()
 
+# The NIC's fabrics beside each other
+mpi_program(fabric_times fabric_times.c)
+add_test(NAME mpi.fabrics COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/fabric.sh $<TARGET_FILE:umwelt>
+  ${mpi_programs}/fabric_times)
+set_tests_properties(mpi.fabrics PROPERTIES LABELS mpi TIMEOUT 300)
+set(adaptive --platform dragonfly --fabric packet --nic fabric_routing=ugal --nic fabric_buffer=4KiB)
+foreach(script IN ITEMS determinism "../workers/agree")
+  cmake_path(GET script FILENAME name)
+  add_test(NAME mpi.${name}-coll_overlap.packet
+    COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh $<TARGET_FILE:umwelt> 6 ${adaptive} --
+      ${mpi_programs}/coll_overlap)
+  set_tests_properties(mpi.${name}-coll_overlap.packet PROPERTIES LABELS mpi TIMEOUT 200)
+endforeach()
+
 # The same run in one process and in many, bit by bit
 set(options_rma_fence --mca pml cm --mca mtl portals4)
 foreach(program_and_np IN ITEMS "p2p_sendrecv;15;64" "p2p_incast;15" "coll_overlap;15;20" "icoll_reduce;16"

@@ -264,6 +264,20 @@ TEST(Simulation, HasDefaults)
   EXPECT_EQ(run.seed, 0u);
 }
 
+TEST(Simulation, AFabricIsAParameterOfTheNic)
+{
+  const plan::RunOptions run = parse({"--fabric", "packet", "-np", "2", "app"});
+  EXPECT_EQ(run.nic, (std::vector<plan::Setting>{{"fabric", "packet"}}));
+  EXPECT_EQ(parse_error({"--fabric", "flow", "-np", "2", "app"}),
+            "--fabric: expected occupancy or packet, got 'flow', whose solver is a network model of its own\n"
+            "  Say --model flow: it has the times of bxi's NIC around the solver.");
+  EXPECT_EQ(parse_error({"--fabric", "wool", "-np", "2", "app"}),
+            "--fabric: expected occupancy or packet, got 'wool'\n  For example: --fabric packet");
+  EXPECT_EQ(parse_error({"--fabric", "packet", "--model", "loggp", "-np", "2", "app"}),
+            "--fabric packet: expected --model bxi, whose NIC has a fabric beside it, got --model loggp\n"
+            "  Leave one of them out.");
+}
+
 TEST(Simulation, OptionsAreKept)
 {
   const plan::RunOptions run = parse({"--platform",
