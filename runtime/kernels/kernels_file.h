@@ -18,7 +18,7 @@ struct Kernels {
   std::uint64_t seed = 0;
   std::vector<Kernel> list;
   bool profile = false; // where ranks compute is to be told besides (profile.h)
-  double speed = 1; // of the nodes, over that of those whose times the models are
+  double speed = 1;     // of the nodes, over that of those whose times the models are
 };
 
 // What all files say together: a kernel of a later one takes the place of one with the same name, and so does its seed;
