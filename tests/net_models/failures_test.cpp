@@ -105,7 +105,7 @@ TEST(Failures, WithoutAWayMessagesWaitInTheirOrder)
 
 TEST(Failures, WhatIsOnTheLinkWhenItFailsIsSentAgain)
 {
-  for (const std::string& model : {"bxi", "flow", "loggp", "piecewise", "delay"}) {
+  for (const char* model : {"bxi", "flow", "loggp", "piecewise", "delay"}) {
     Failing bench(model, "", {fault("bxi1 down", 500 * microsecond, 2 * millisecond)});
     const Observed* put = nullptr;
     const Observed* next = nullptr;
@@ -126,7 +126,7 @@ TEST(Failures, WhatIsOnTheLinkWhenItFailsIsSentAgain)
 
 TEST(Failures, AFatTreeTakesOtherWays)
 {
-  for (const std::string& model : {"bxi", "flow", "piecewise"}) {
+  for (const char* model : {"bxi", "flow", "piecewise"}) {
     Failing bench(model, "", {fault("leaf0 to spine0", 500 * microsecond, never)}, 8, "bxi:leaf=4,spines=2");
     const Observed* before = nullptr;
     const Observed* after = nullptr;
