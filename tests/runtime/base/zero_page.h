@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether pages that are only read are all one page of the kernel's, which counts as none of the process. Kernels of some
-// virtual machines give each a page of its own at once.
+// Whether pages that are only read are all one page of the kernel's, which counts as none of the process. Kernels of
+// some virtual machines give each a page of its own at once.
 #pragma once
 
 #include <fstream>

@@ -320,6 +320,7 @@ TEST_F(SlicesTest, WhoSpinsActsOnSignals)
     Rank* spins = nullptr;
     run({[&](Rank& rank) {
            spins = &rank;
+           rank_host::RankHost::here().running()->thread_pointer = lender.pointer(); // act_on_signal() runs on it
            rank.gate.deliver_pending = act_on_signal;
            execute(rank, loop);
            EXPECT_EQ(now(rank), ms);
