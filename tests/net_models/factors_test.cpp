@@ -94,7 +94,8 @@ TEST(Factors, OfBxiAreOfTheLinksNotOfNicAndPci)
   // A long message is as slow as its slowest part: here the wire, with its headers and line coding.
   WhatIf narrow("bxi", "", 1, 0.1);
   const std::uint64_t size = 16 << 20;
-  const double wire = static_cast<double>(size + size / 1024 * 64) / (1.25e9 * 0.934);
+  const auto packets = size / 1024;
+  const double wire = static_cast<double>(size + packets * 64) / (1.25e9 * 0.934);
   EXPECT_NEAR(sim::to_seconds(narrow.put_time(size)), wire, 0.01 * wire);
 }
 

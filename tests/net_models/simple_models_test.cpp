@@ -126,7 +126,8 @@ TEST(MakeModel, UnknownNamesGetAProposal)
     Bench bench("bix");
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "model 'bix': expected one of bxi, flow, loggp, piecewise, delay. Did you mean 'bxi'?");
+    EXPECT_STREQ(error.what(),
+                 "model 'bix': expected one of bxi, flow, loggp, piecewise, delay, zero. Did you mean 'bxi'?");
   }
 }
 
