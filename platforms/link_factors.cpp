@@ -17,9 +17,6 @@ namespace umwelt::platform
 namespace
 {
 
-constexpr double longest_latency = 1e5; // seconds; simulated time ends at 1e7
-constexpr double least_bandwidth = 1;   // byte per second
-
 // The factor of each link that has one.
 std::unordered_map<simgrid::s4u::Link*, double> factors_of_links(const Platform& platform, std::string_view option,
                                                                  const std::vector<LinkFactor>& factors)

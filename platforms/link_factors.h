@@ -11,6 +11,10 @@
 namespace umwelt::platform
 {
 
+// What may become of a link.
+inline constexpr double longest_latency = 1e5; // seconds; simulated time ends at 1e7
+inline constexpr double least_bandwidth = 1;   // byte per second
+
 struct LinkFactor {
   std::string links; // a word of link_classes.h; empty: all
   double factor = 1;

@@ -124,12 +124,6 @@ bool LinkFailures::down(const simgrid::s4u::Link* link, SimTime when) const
          });
 }
 
-bool LinkFailures::whole(const Route& route, SimTime when) const
-{
-  return std::none_of(route.links.begin(), route.links.end(),
-                      [&](LinkIndex link) { return down(platform_.link(link).link, when); });
-}
-
 // Between changes nothing changes: a way is looked for once.
 const Route* LinkFailures::detour(NodeIndex from, NodeIndex to, std::size_t epoch)
 {

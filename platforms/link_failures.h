@@ -47,11 +47,14 @@ public:
   Way find(NodeIndex from, NodeIndex to, SimTime when);
   // The first time in [from, until) at which a link of the route fails; `never` if none does.
   [[nodiscard]] SimTime first_failure(const Route& route, SimTime from, SimTime until) const;
+  // All links of the route are there.
+  [[nodiscard]] bool whole(const Route& route, SimTime when) const
+  {
+    return first_failure(route, when, when + 1) == sim::never;
+  }
   // Times [from, to) at which a link is not there, in order and apart; null: it never fails.
   using Periods = std::vector<std::pair<SimTime, SimTime>>;
   [[nodiscard]] const Periods* periods(LinkIndex link) const;
-  // All times at which some link fails or comes back, in order.
-  [[nodiscard]] std::span<const SimTime> changes() const { return changes_; }
 
   struct Given {
     LinkFailure failure;
@@ -70,7 +73,6 @@ public:
   Counts counts;
 
 private:
-  [[nodiscard]] bool whole(const Route& route, SimTime when) const;
   const Route* detour(NodeIndex from, NodeIndex to, std::size_t epoch);
   std::vector<simgrid::s4u::Link*> search(NodeIndex from, NodeIndex to, SimTime when);
   [[nodiscard]] bool down(const simgrid::s4u::Link* link, SimTime when) const;
@@ -78,7 +80,7 @@ private:
   const Platform& platform_;
   std::vector<Given> given_;
   std::unordered_map<const simgrid::s4u::Link*, Periods> periods_;
-  std::vector<SimTime> changes_;
+  std::vector<SimTime> changes_;                // when some link fails or comes back, in order
   std::vector<simgrid::s4u::Link*> by_channel_; // of the topology; empty: the platform comes from a file
   // By the number of changes before and the pair; of no links: there is no way.
   std::map<std::pair<std::size_t, std::uint64_t>, Route> detours_;

@@ -91,7 +91,7 @@ bool BxiModel::start(Transfer& transfer)
     // A response goes out behind the events that were written before it.
     flight.command_at = std::max(cause(), is_response(transfer.kind) ? nic.engine.events_free() : SimTime{0});
   }
-  if (!is_response(transfer.kind) && !transfer.unordered) {
+  if (transfer.ordered()) {
     const std::uint32_t network = index % 2 != 0 ? 1U << 31 : 0;
     Flow& flow = flows_[pair_key(transfer.source | network, transfer.target)];
     flight.flow = &flow;

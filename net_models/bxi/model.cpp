@@ -57,8 +57,8 @@ std::unique_ptr<Fabric> BxiModel::make_fabric()
     return std::make_unique<BxiFabric>(context_.platform, parameters_, context_.timeline, client, context_.failures);
   if (parameters_.fabric == "packet") {
     if (context_.failures != nullptr)
-      throw std::invalid_argument("--fabric packet: expected links that do not fail, got --fault or a profile of the "
-                                  "platform. Use --fabric occupancy for them.");
+      throw std::invalid_argument("--fabric packet: expected links that do not fail, got --fault. Take --fabric "
+                                  "occupancy, or leave one of them out.");
     if (BxiFaults(parameters_).any())
       faults_ = std::make_unique<BxiLinkFaults>(context_.platform, parameters_);
     const Framing framing{parameters_.coding, parameters_.header, parameters_.packet + parameters_.packet_header};

@@ -14,7 +14,7 @@
 namespace umwelt::net
 {
 
-struct PacketMessage; // packet/message.h
+struct PacketMessage; // packet/parts.h
 
 // How a NIC cuts messages into packets.
 struct Framing {

@@ -6,16 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "platforms/link_factors.h"
+
 namespace umwelt::net
 {
 
-namespace
-{
-
-constexpr double longest_latency = 1e5; // seconds; simulated time ends at 1e7
-constexpr double least_bandwidth = 1;   // byte per second
-
-} // namespace
+using platform::least_bandwidth;
+using platform::longest_latency;
 
 sim::SimTime scaled_latency(std::string_view model, std::string_view key, sim::SimTime latency,
                             const NetworkFactors& factors)

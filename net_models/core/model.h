@@ -82,6 +82,15 @@ public:
   bool service = false;   // service instead of compute virtual network
   bool unordered = false; // PTL_MD_UNORDERED: may overtake
 
+  // Requests between two processes must be matched in the order in which they were started (Portals 4.3, section 2.4 on
+  // ordering); responses belong to different operations and need no order.
+  [[nodiscard]] bool ordered() const { return !unordered && !is_response(kind); }
+  // Those two processes as a key.
+  [[nodiscard]] std::uint64_t processes() const
+  {
+    return static_cast<std::uint64_t>(initiator_process) << 32 | target_process;
+  }
+
   // Set by the client in header_arrived().
   std::uint64_t deposit = 0;
   std::uint32_t searched = 0; // list entries compared before the one that matched

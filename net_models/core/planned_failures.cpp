@@ -16,11 +16,11 @@ void PlannedModel::start_in_turn(Flight& flight)
   flight.undeliverable = false;
   flight.waits_since = sim::never;
   flight.queue = nullptr;
-  if (!ordered(*flight.transfer)) {
+  if (!flight.transfer->ordered()) {
     depart(flight);
     return;
   }
-  Queue& queue = queues_[pair_of(*flight.transfer)];
+  Queue& queue = queues_[flight.transfer->processes()];
   flight.queue = &queue;
   queue.push_back(&flight);
   if (queue.size() == 1)

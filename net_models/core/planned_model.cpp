@@ -13,18 +13,6 @@ PlannedModel::PlannedModel(const ModelContext& context) : context_(context), wri
 {
 }
 
-// Requests between two processes must be matched in the order in which they were started (Portals 4.3, section 2.4 on
-// ordering); responses belong to different operations and need no order.
-bool PlannedModel::ordered(const Transfer& transfer)
-{
-  return !transfer.unordered && !is_response(transfer.kind);
-}
-
-std::uint64_t PlannedModel::pair_of(const Transfer& transfer)
-{
-  return static_cast<std::uint64_t>(transfer.initiator_process) << 32 | transfer.target_process;
-}
-
 const platform::Route& PlannedModel::route_of(const Transfer& transfer) const
 {
   return route_ != nullptr ? *route_ : context_.platform.route(transfer.source, transfer.target);
@@ -32,9 +20,9 @@ const platform::Route& PlannedModel::route_of(const Transfer& transfer) const
 
 void PlannedModel::keep_order(const Transfer& transfer, Plan& plan)
 {
-  if (!ordered(transfer))
+  if (!transfer.ordered())
     return;
-  SimTime& last = ordered_[pair_of(transfer)];
+  SimTime& last = ordered_[transfer.processes()];
   plan.header = std::max(plan.header, last);
   plan.last_byte = std::max(plan.last_byte, plan.header);
   last = plan.header;

@@ -66,8 +66,6 @@ private:
   void schedule_next(Flight& flight);
   void keep_order(const Transfer& transfer, Plan& plan);
   void tell(const Flight& flight) const;
-  [[nodiscard]] static bool ordered(const Transfer& transfer);
-  [[nodiscard]] static std::uint64_t pair_of(const Transfer& transfer);
 
   // planned_failures.cpp
   void start_in_turn(Flight& flight);

@@ -14,9 +14,7 @@ namespace umwelt::net
 // Not before a message of the same processes that had to wait.
 SimTime* FlowModel::earliest(const Transfer& transfer)
 {
-  if (transfer.unordered || is_response(transfer.kind))
-    return nullptr;
-  return &departs_[static_cast<std::uint64_t>(transfer.initiator_process) << 32 | transfer.target_process];
+  return transfer.ordered() ? &departs_[transfer.processes()] : nullptr;
 }
 
 // False: it departs later, or never.
@@ -93,7 +91,7 @@ bool FlowModel::cut_running()
   bool any = false;
   for (std::size_t i = 0; i < running_.size();) {
     Flight& flight = *running_flights_[i];
-    if (context_.failures->first_failure(*flight.route, now, now + 1) == sim::never) {
+    if (context_.failures->whole(*flight.route, now)) {
       await_failure(flight);
       ++i;
       continue;

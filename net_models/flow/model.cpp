@@ -151,8 +151,8 @@ void FlowModel::inject(Flight& flight)
     header_at += route.latency + wire_time(first, route);
   if (context_.failures != nullptr && is_cut(flight, header_at))
     return;
-  if (!is_response(transfer.kind) && !transfer.unordered) {
-    SimTime& last = ordered_[static_cast<std::uint64_t>(transfer.initiator_process) << 32 | transfer.target_process];
+  if (transfer.ordered()) {
+    SimTime& last = ordered_[transfer.processes()];
     header_at = last = std::max(last, header_at);
   }
 

@@ -2,6 +2,8 @@
 #include "runtime/kernels/watching.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,21 +98,20 @@ std::string program_of(const std::string& command)
 std::string unwatched_text(const Kernels& kernels, const Profile& profile, double least,
                            std::span<const std::string> commands)
 {
+  std::set<std::string> programs;
+  std::transform(commands.begin(), commands.end(), std::inserter(programs, programs.end()), program_of);
+  const auto all = static_cast<double>(profile.all());
   std::vector<std::string> names;
   std::vector<std::string> shares;
   for (const auto& [function, ticks] : profile.most(least)) {
     const auto& [object, symbol] = function;
-    const bool of_program = std::any_of(commands.begin(), commands.end(), [&object = object](const auto& command) {
-      return program_of(command) == object;
-    });
     const bool is_watched = std::any_of(kernels.list.begin(), kernels.list.end(), [&symbol = symbol](const auto& one) {
       return std::any_of(one.entries.begin(), one.entries.end(), [&](const Entry& e) { return e.symbol == symbol; });
     });
-    if (symbol.empty() || !of_program || is_watched)
+    if (symbol.empty() || !programs.contains(object) || is_watched)
       continue;
     names.push_back(symbol);
-    shares.push_back(
-        fmt::format("{} {:.1f} %", symbol, 100 * static_cast<double>(ticks) / static_cast<double>(profile.all())));
+    shares.push_back(fmt::format("{} {:.1f} %", symbol, 100 * static_cast<double>(ticks) / all));
   }
   if (names.empty())
     return {};

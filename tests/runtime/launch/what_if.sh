@@ -71,6 +71,8 @@ wrong)
   grep -q 'model delay does not look at links' stderr || fail "a model that cannot"
   run 121 --fault 'link=bxi1 up:at=1us' "$ptlbench" reply
   grep -q 'got none from bxi1 to bxi0' stderr || grep -q 'got none from bxi0 to bxi1' stderr || fail "for good"
+  run 121 --fabric packet --fault 'link=bxi1 up:at=1us:for=1us' "$ptlbench" reply
+  grep -q 'fabric packet: expected links that do not fail, got --fault' stderr || fail "a fabric that cannot"
   run 121 --fault 'link=bxi7 up:at=1us:for=1us' "$ptlbench" reply
   grep -q "The nearest are 'bxi0 up', 'bxi1 up'" stderr || fail "nearest link"
   ;;
