@@ -6,12 +6,14 @@
 #include <cstring>
 #include <exception>
 #include <span>
+#include <string_view>
 #include <system_error>
 
 #include <asm/prctl.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
+#include <gnu/lib-names.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -209,6 +211,19 @@ std::vector<AddressRange> Linker::code_of_shim() const
 std::vector<AddressRange> Linker::code_of_program() const
 {
   return debug()->r_map != nullptr ? code_around(debug()->r_map->l_ld) : std::vector<AddressRange>{};
+}
+
+std::vector<AddressRange> Linker::code_of_c_library() const
+{
+  std::vector<AddressRange> code;
+  for (const link_map* object = debug()->r_map; object != nullptr; object = object->l_next) {
+    const std::string_view name = object->l_name;
+    if (object->l_addr != debug()->r_ldbase && name.substr(name.rfind('/') + 1) != LIBC_SO)
+      continue;
+    const std::vector<AddressRange> more = code_around(object->l_ld);
+    code.insert(code.end(), more.begin(), more.end());
+  }
+  return code;
 }
 
 std::vector<AddressRange> Linker::code_around(void* address) const

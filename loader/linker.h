@@ -53,6 +53,8 @@ public:
   // The code of the object in which the rank stands: the shim's.
   [[nodiscard]] std::vector<AddressRange> code_of_shim() const;
   [[nodiscard]] std::vector<AddressRange> code_of_program() const;
+  // That of the C library and of ld.so.
+  [[nodiscard]] std::vector<AddressRange> code_of_c_library() const;
 
 private:
   static void gave_up(void* self, int status);

@@ -99,6 +99,10 @@ char* umw_thread_name(unsigned long thread);
 /* threads/life.c: the rank ends, and with it all of its threads */
 void umw_release_robust_mutexes(void);
 
+/* threads/linker_lock.c: ld.so's locks are of the simulation from now on; while the rank has one thread. Where its
+ * calls of them are not found everything stays as it was. */
+void umw_take_linker_lock(void);
+
 /* process/signals.c: tells the runtime how to reach the handlers of the rank */
 void umw_offer_delivery(void);
 

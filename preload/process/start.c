@@ -120,6 +120,7 @@ __attribute__((constructor(101))) static void start_of_rank(void)
   umw_hand_over(&gate->handover);
   umw_gate = gate;
   leave_break_alone();
+  umw_take_linker_lock();
   on_exit(end_of_rank, NULL);
   umw_note_standard();
   umw_standard_streams();

@@ -30,4 +30,12 @@ bool no_preempt(const Thread& thread, const ucontext_t& context)
   return has(own_code) || std::any_of(thread.rank.uninterruptible.begin(), thread.rank.uninterruptible.end(), has);
 }
 
+bool may_hold_lock(const Thread& thread, const ucontext_t& context)
+{
+  const std::uintptr_t pc = pc_of(context);
+  return thread.rank.threads.size() > 1 &&
+         std::any_of(thread.rank.locking.begin(), thread.rank.locking.end(),
+                     [pc](const loader::AddressRange& range) { return pc >= range.begin && pc < range.end; });
+}
+
 } // namespace umwelt::rank_host

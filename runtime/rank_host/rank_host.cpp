@@ -300,6 +300,7 @@ loader::Linker::Failure RankHost::load(Thread& main)
   main.kernel_id = rank.linker.kernel_id();
   diagnose::add_rank(rank.gate, *rank.linker.debug(), rank.program_path);
   rank.uninterruptible = rank.linker.code_of_shim();
+  rank.locking = rank.linker.code_of_c_library();
   rank.code = rank.linker.code_of_program();
   if (slices_)
     slices_->take_over_time_stamps(rank, *rank.linker.debug());
@@ -400,6 +401,7 @@ void RankHost::change_program(Thread& main)
   for (umw_mpi_call& call : gate.mpi_calls)
     call = {};
   rank.uninterruptible.clear();
+  rank.locking.clear();
   main.watch = {};
   struct Again {
     RankHost* rank_host;

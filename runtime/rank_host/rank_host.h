@@ -51,6 +51,7 @@ struct Watch {
   unsigned ticks = 0;
   unsigned next_check = 1;
   unsigned next_pause_check = 0;
+  unsigned next_cut = 0;
   std::array<Tick, 64> history{};
 };
 
@@ -114,6 +115,7 @@ struct Rank {
   loader::Linker linker{gate};
   std::unique_ptr<ProgramChange> next;               // what umw_exec_find has found
   std::vector<loader::AddressRange> uninterruptible; // code of the shim, which counts on that
+  std::vector<loader::AddressRange> locking;         // code of its C library and ld.so
   std::vector<loader::AddressRange> code;            // of the program itself
   std::vector<std::unique_ptr<Thread>> threads;      // the first is the main one
   std::unique_ptr<FoldedMemory> folded;              // --fold; null: it has none yet

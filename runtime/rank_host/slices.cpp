@@ -119,7 +119,9 @@ void Slices::on_tick(ucontext_t& context)
   if (traced_) {
     if (watch.ticks > 1)
       cut(thread, context);
-  } else if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && loops_.is_known(pc))) {
+    return;
+  }
+  if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && loops_.is_known(pc))) {
     watch.next_check = watch.ticks + std::min(watch.ticks, rarest_check);
     begin_steps(thread, context, watch.ticks > 1);
   } else if (watch.ticks == watch.next_pause_check) {
@@ -128,7 +130,7 @@ void Slices::on_tick(ucontext_t& context)
       begin_steps(thread, context, true);
       detector_.look_for_pause_only();
     }
-  } else if (watch.ticks % (rank_host_.cpu().measured() ? ticks_per_quantum_ : last_resort) == 0) {
+  } else if (watch.ticks >= watch.next_cut) {
     cut(thread, context);
   }
 }
@@ -149,6 +151,7 @@ void Slices::begin_watch(Thread& thread)
   thread.watch.crossings = thread.rank.gate.crossings;
   thread.watch.ticks = 0;
   thread.watch.next_pause_check = first_pause_check;
+  thread.watch.next_cut = ticks_per_cut();
   thread.watch.next_check = rank_host_.cpu().measured() ? 1 : first_check;
 }
 
@@ -263,9 +266,19 @@ void Slices::park(Thread& thread, ucontext_t& context)
   }
 }
 
+unsigned Slices::ticks_per_cut() const
+{
+  return rank_host_.cpu().measured() ? ticks_per_quantum_ : last_resort;
+}
+
 // Others run, and what the thread has computed so far becomes simulated time.
 void Slices::cut(Thread& thread, ucontext_t& context)
 {
+  if (may_hold_lock(thread, context)) {
+    thread.watch.next_cut = thread.watch.ticks; // at the next tick, then
+    return;
+  }
+  thread.watch.next_cut = thread.watch.ticks + ticks_per_cut();
   trap_cost_.interrupt(thread);
   umw_args_umw_slice_cut arguments{};
   rank_host_.request(thread, UMW_OP_umw_slice_cut, &arguments);

@@ -85,6 +85,7 @@ private:
   void step(ucontext_t& context);
   void park(Thread& thread, ucontext_t& context);
   void cut(Thread& thread, ucontext_t& context);
+  [[nodiscard]] unsigned ticks_per_cut() const;
 
   RankHost& rank_host_;
   const bool traced_; // a debugger would take every trap for its own: all threads count as computing

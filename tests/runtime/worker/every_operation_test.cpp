@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,134 +16,121 @@ namespace umwelt::worker::test
 namespace
 {
 
-constexpr int pattern = 0x5a;
-constexpr int answer = 0x33;
+constexpr unsigned char pattern = 0x5a;
+constexpr unsigned char answer = 0x33;
 
-template <class Type> std::vector<unsigned char> bytes_of(const Type& object)
-{
-  const auto* bytes = reinterpret_cast<const unsigned char*>(&object);
-  return {bytes, reinterpret_cast<const unsigned char*>(&object + 1)};
-}
+using Bytes = std::vector<unsigned char>;
 
-// Null pointers stay null, values arrive, and nothing but the result comes back.
-template <std::uint32_t operation> void carry_values(Slot& slot)
+// The arguments of an operation.
+class Request
 {
-  using Args = typename Row<operation>::Args;
-  Args original;
-  std::memset(&original, pattern, sizeof original);
-  Row<operation>::each([&](const std::string&, const std::string&, auto member) {
-    using Type = std::remove_reference_t<decltype(original.*member)>;
-    if constexpr (std::is_pointer_v<Type>)
-      original.*member = nullptr;
-    else if constexpr (std::is_enum_v<Type>)
-      original.*member = static_cast<Type>(1); // one that there is
-  });
-  const Args before = original;
+public:
+  explicit Request(const Operation& operation, unsigned char fill = 0)
+      : words_((operation.size + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t))
   {
-    Arguments request(slot, operation, &original);
-    ASSERT_TRUE(request.fit());
-    ASSERT_TRUE(in_arena(slot, request.copy()));
-    EXPECT_GE(slot.used, sizeof original);
-    auto& copy = *static_cast<Args*>(request.copy());
-    Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
-      EXPECT_EQ(bytes_of(copy.*member), bytes_of(before.*member)) << where;
-      auto* bytes = reinterpret_cast<unsigned char*>(&(copy.*member));
-      std::fill(bytes, reinterpret_cast<unsigned char*>(&(copy.*member) + 1), 0);
-    });
-    copy.*Row<operation>::result = answer;
-    request.bring_back();
+    std::memset(words_.data(), fill, operation.size);
   }
-  EXPECT_EQ(original.*Row<operation>::result, answer);
-  Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
-    EXPECT_EQ(bytes_of(original.*member), bytes_of(before.*member)) << where;
-  });
-  EXPECT_EQ(slot.used, 0U);
-}
+  void* get() { return words_.data(); }
 
-// Objects and texts arrive, and objects that are not const come back. Each lies in memory of just its size.
-template <std::uint32_t operation> void carry_objects(Slot& slot)
-{
-  using Args = typename Row<operation>::Args;
-  Args original{};
-  std::vector<std::vector<unsigned char>> objects;
-  Row<operation>::each([&](const std::string& what, const std::string& where, auto member) {
-    using Type = std::remove_reference_t<decltype(original.*member)>;
-    if constexpr (kind_of<Type>() == Kind::text) {
-      objects.emplace_back(where.begin(), where.end()).push_back('\0');
-      original.*member = reinterpret_cast<const char*>(objects.back().data());
-    } else if constexpr (kind_of<Type>() == Kind::object && !std::is_void_v<std::remove_pointer_t<Type>>) {
-      if (!to_one_object.contains(what))
-        return;
-      objects.emplace_back(sizeof(std::remove_pointer_t<Type>), static_cast<unsigned char>(pattern));
-      original.*member = reinterpret_cast<Type>(objects.back().data());
-    }
-  });
-  const std::vector<std::vector<unsigned char>> before = objects;
-  Arguments request(slot, operation, &original);
-  ASSERT_TRUE(request.fit());
-  auto& copy = *static_cast<Args*>(request.copy());
-  std::size_t index = 0;
-  Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
-    if constexpr (kind_of<std::remove_reference_t<decltype(original.*member)>>() >= Kind::text) {
-      if (original.*member == nullptr)
-        return;
-      auto* arrived = static_cast<unsigned char*>(const_cast<void*>(static_cast<const void*>(copy.*member)));
-      ASSERT_TRUE(in_arena(slot, arrived)) << where;
-      const std::vector<unsigned char>& sent = before[index++];
-      EXPECT_TRUE(std::equal(sent.begin(), sent.end(), arrived)) << where;
-      std::fill_n(arrived, sent.size(), static_cast<unsigned char>(answer));
-    }
-  });
-  request.bring_back();
-  index = 0;
-  Row<operation>::each([&](const std::string&, const std::string& where, auto member) {
-    using Type = std::remove_reference_t<decltype(original.*member)>;
-    if constexpr (kind_of<Type>() >= Kind::text) {
-      if (original.*member == nullptr)
-        return;
-      const std::vector<unsigned char>& now = objects[index];
-      if (std::is_const_v<std::remove_pointer_t<Type>>)
-        EXPECT_EQ(now, before[index]) << where;
-      else
-        EXPECT_EQ(now, std::vector<unsigned char>(now.size(), answer)) << where;
-      ++index;
-    }
-  });
-}
-
-struct Operation {
-  const char* name;
-  void (*carry_values)(Slot& slot);
-  void (*carry_objects)(Slot& slot);
+private:
+  std::vector<std::uint64_t> words_;
 };
 
-std::vector<Operation> operations()
+unsigned char* at(void* arguments, std::size_t offset)
 {
-  std::vector<Operation> all;
-  for_all_operations([&all]<std::uint32_t operation>() {
-    all.push_back({Row<operation>::name, carry_values<operation>, carry_objects<operation>});
-  });
-  return all;
+  return static_cast<unsigned char*>(arguments) + offset;
+}
+
+Bytes bytes_of(void* arguments, const Member& member)
+{
+  return {at(arguments, member.offset), at(arguments, member.offset + member.size)};
+}
+
+unsigned char* pointer_in(void* arguments, const Member& member)
+{
+  unsigned char* pointer = nullptr;
+  std::memcpy(&pointer, at(arguments, member.offset), sizeof pointer);
+  return pointer;
+}
+
+void point(void* arguments, const Member& member, const unsigned char* pointer)
+{
+  std::memcpy(at(arguments, member.offset), &pointer, sizeof pointer);
 }
 
 class EveryOperation : public testing::TestWithParam<Operation>
 {
 protected:
+  const Operation& operation = GetParam();
   std::unique_ptr<Slot> slot = std::make_unique<Slot>();
 };
 
+// Null pointers stay null, values arrive, and nothing but the result comes back.
 TEST_P(EveryOperation, CarriesValues)
 {
-  GetParam().carry_values(*slot);
+  Request original(operation, pattern);
+  for (const Member& member : operation.members) {
+    if (member.kind != Kind::value)
+      point(original.get(), member, nullptr);
+    if (member.is_enum) { // one that there is
+      std::memset(at(original.get(), member.offset), 0, member.size);
+      *at(original.get(), member.offset) = 1;
+    }
+  }
+  Request before = original;
+  {
+    Arguments request(*slot, operation.number, original.get());
+    ASSERT_TRUE(request.fit());
+    ASSERT_TRUE(in_arena(*slot, request.copy()));
+    EXPECT_GE(slot->used, operation.size);
+    for (const Member& member : operation.members) {
+      EXPECT_EQ(bytes_of(request.copy(), member), bytes_of(before.get(), member)) << operation.place(member);
+      std::memset(at(request.copy(), member.offset), 0, member.size);
+    }
+    std::memset(at(request.copy(), operation.result), answer, operation.result_size);
+    request.bring_back();
+  }
+  EXPECT_EQ(Bytes(at(original.get(), operation.result), at(original.get(), operation.result + operation.result_size)),
+            Bytes(operation.result_size, answer));
+  for (const Member& member : operation.members)
+    EXPECT_EQ(bytes_of(original.get(), member), bytes_of(before.get(), member)) << operation.place(member);
+  EXPECT_EQ(slot->used, 0U);
 }
 
+// Objects and texts arrive, and objects that are not const come back. Each lies in memory of just its size.
 TEST_P(EveryOperation, CarriesObjects)
 {
-  GetParam().carry_objects(*slot);
+  Request original(operation);
+  std::vector<Member> carried;
+  std::vector<Bytes> objects;
+  for (const Member& member : operation.members) {
+    const std::string place = operation.place(member);
+    if (member.kind == Kind::text)
+      objects.emplace_back(place.begin(), place.end()).push_back('\0');
+    else if (member.pointee != 0 && to_one_object.contains(member.what))
+      objects.emplace_back(member.pointee, pattern);
+    else
+      continue;
+    carried.push_back(member);
+    point(original.get(), member, objects.back().data());
+  }
+  const std::vector<Bytes> before = objects;
+  Arguments request(*slot, operation.number, original.get());
+  ASSERT_TRUE(request.fit());
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    unsigned char* arrived = pointer_in(request.copy(), carried[i]);
+    ASSERT_TRUE(in_arena(*slot, arrived)) << operation.place(carried[i]);
+    EXPECT_TRUE(std::equal(before[i].begin(), before[i].end(), arrived)) << operation.place(carried[i]);
+    std::fill_n(arrived, before[i].size(), answer);
+  }
+  request.bring_back();
+  for (std::size_t i = 0; i < carried.size(); ++i)
+    EXPECT_EQ(objects[i], carried[i].is_const ? before[i] : Bytes(before[i].size(), answer))
+        << operation.place(carried[i]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EveryOperation, testing::ValuesIn(operations()),
-                         [](const testing::TestParamInfo<Operation>& row) { return row.param.name; });
+                         [](const testing::TestParamInfo<Operation>& row) { return std::string(row.param.name); });
 
 } // namespace
 } // namespace umwelt::worker::test

@@ -3,7 +3,6 @@
 #include <set>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -40,27 +39,31 @@ const std::set<std::string> opaque{
 
 TEST(Extents, OfEveryPointerAreKnown)
 {
-  for_all_operations([]<std::uint32_t operation>() {
-    Row<operation>::each([](const std::string& what, const std::string& where, auto member) {
-      using Type = std::remove_reference_t<decltype(std::declval<typename Row<operation>::Args>().*member)>;
-      const auto known = in_extents.count(where) + to_one_object.count(what) + opaque.count(what);
-      if (kind_of<Type>() == Kind::object) {
-        EXPECT_EQ(known, 1U) << where << " (" << what
+  for (const Operation& operation : operations())
+    for (const Member& member : operation.members) {
+      const auto known =
+          in_extents.count(operation.place(member)) + to_one_object.count(member.what) + opaque.count(member.what);
+      if (member.kind == Kind::object) {
+        EXPECT_EQ(known, 1U) << operation.place(member) << " (" << member.what
                              << "): one object of its type, opaque, or a row of runtime/worker/extents.def";
       }
-    });
-  });
+    }
 }
 
 TEST(Extents, ListsNameNothingThatIsGone)
 {
   std::set<std::string> there;
-  for_all_operations([&there]<std::uint32_t operation>() {
-    Row<operation>::each([&there](const std::string& what, const std::string&, auto) { there.insert(what); });
-  });
+  for (const Operation& operation : operations())
+    for (const Member& member : operation.members)
+      there.insert(member.what);
   for (const auto* list : {&to_one_object, &opaque})
     for (const std::string& what : *list)
       EXPECT_TRUE(there.contains(what)) << what;
+}
+
+TEST(Extents, AreLookedAtForEveryOperation)
+{
+  EXPECT_EQ(operations().size(), static_cast<std::size_t>(UMW_OP_COUNT));
 }
 
 } // namespace

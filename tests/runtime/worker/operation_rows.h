@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Every operation of the tables as a type, with the members of its arguments: for tests that hold for all of them.
+// Every operation of the tables, with the members of its arguments: for tests that hold for all of them. Data, not
+// types: code made once for each of hundreds of operations took minutes to compile.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <type_traits>
-#include <utility>
+#include <vector>
 
 #include "runtime/worker/arguments.h"
 
@@ -64,32 +66,68 @@ template <class Type> constexpr Kind kind_of()
     return Kind::object;
 }
 
-template <std::uint32_t operation> struct Row;
-#define VISIT(type, argument) visit(#type " " #argument, std::string(name) + "." #argument, &Args::argument);
+struct Member {
+  const char* what; // "TYPE ARGUMENT"
+  const char* name;
+  Kind kind;
+  bool is_enum, is_const; // is_const: it points to something that is
+  std::size_t offset, size;
+  std::size_t pointee; // bytes; 0: it points to void, or is no pointer to data
+};
+
+struct Operation {
+  const char* name;
+  std::uint32_t number;
+  std::size_t size; // of its arguments
+  std::size_t result, result_size;
+  std::vector<Member> members;
+
+  // "CALL.ARGUMENT"
+  [[nodiscard]] std::string place(const Member& member) const { return std::string(name) + "." + member.name; }
+};
+
+template <class Type> constexpr std::size_t pointee_of()
+{
+  if constexpr (kind_of<Type>() < Kind::text || std::is_void_v<std::remove_pointer_t<Type>>)
+    return 0;
+  else
+    return sizeof(std::remove_pointer_t<Type>);
+}
+
+template <class Args, class Type> Member member(const char* what, const char* name, std::size_t offset)
+{
+  return {what,   name,         kind_of<Type>(),   std::is_enum_v<Type>, std::is_const_v<std::remove_pointer_t<Type>>,
+          offset, sizeof(Type), pointee_of<Type>()};
+}
+
+// One row for every operation of the tables.
+#define MEMBER(type, argument)                                                                                         \
+  member<Args, decltype(Args::argument)>(#type " " #argument, #argument, offsetof(Args, argument)),
 #define ROW(call, result_name, ...)                                                                                    \
-  template <> struct Row<UMW_OP_##call> {                                                                              \
+  [] {                                                                                                                 \
     using Args = umw_args_##call;                                                                                      \
-    static constexpr const char* name = #call;                                                                         \
-    static constexpr auto result = &Args::result_name;                                                                 \
-    /* With "TYPE ARGUMENT", "CALL.ARGUMENT" and the member of every argument. */                                      \
-    template <class Visit> static void each([[maybe_unused]] Visit visit) { UMW_EACH(VISIT, __VA_ARGS__) }             \
-  };
+    return Operation{#call,                                                                                            \
+                     UMW_OP_##call,                                                                                    \
+                     sizeof(Args),                                                                                     \
+                     offsetof(Args, result_name),                                                                      \
+                     sizeof(Args::result_name),                                                                        \
+                     {UMW_EACH(MEMBER, __VA_ARGS__)}};                                                                 \
+  }(),
 #define UMW_CALL(result_type, name, kind, version, level, note, ...) ROW(name, result, __VA_ARGS__)
 #define UMW_CALL_VOID(name, kind, version, level, note, ...) ROW(name, unused, __VA_ARGS__)
 #define UMW_SERVICE(result_type, name, kind, note, ...) ROW(name, result, __VA_ARGS__)
+inline const std::vector<Operation>& operations()
+{
+  static const std::vector<Operation> all{
 #include "preload/abi/tables/portals.def"
 #include "preload/abi/tables/services.def"
+  };
+  return all;
+}
 #undef UMW_CALL
 #undef UMW_CALL_VOID
 #undef UMW_SERVICE
-
-template <class Test> void for_all_operations(Test test)
-{
-  [&test]<std::uint32_t... operation>(std::integer_sequence<std::uint32_t, operation...>)
-  {
-    (test.template operator()<operation>(), ...);
-  }
-  (std::make_integer_sequence<std::uint32_t, UMW_OP_COUNT>());
-}
+#undef ROW
+#undef MEMBER
 
 } // namespace umwelt::worker::test

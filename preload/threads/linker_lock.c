@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The lock of ld.so is held while dlopen runs constructors, which may wait or be cut by a time slice; dlsym, dlopen,
+ * dlclose and dladdr of other threads want it, too. Threads of a rank take turns on one OS thread, so a wait in the
+ * kernel would never end. From here on it is a lock of the simulation:
+ *
+ * - ld.so calls pthread_mutex_lock and pthread_mutex_unlock of the C library for it through two pointers. They have no
+ *   name outside (`___rtld_mutex_lock`, glibc 2.34 and later, sysdeps/nptl/dl-mutex.c), lie among the data that are
+ *   read-only after relocation, and are the only ones with these values.
+ * - dlsym and dladdr are in the C library and take it without these pointers. They wait here until it is free, then
+ *   jump there, so that they see who has called them (RTLD_NEXT). dlvsym does not wait. Table:
+ * preload/abi/tables/threads.def. */
+#include "preload/shim.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* --- ld.so's own calls -------------------------------------------------------------------------------------------- */
+
+typedef int on_mutex(pthread_mutex_t*);
+
+static on_mutex *real_lock, *real_unlock;
+
+/* Those that ld.so has locked so far: for the list of objects, for changes of it, for thread-local storage. */
+static pthread_mutex_t* known[4];
+
+static void note(pthread_mutex_t* mutex)
+{
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
+    if (!known[i])
+      known[i] = mutex;
+    if (known[i] == mutex)
+      return;
+  }
+}
+
+static int lock(pthread_mutex_t* mutex)
+{
+  if (!umw_gate)
+    return real_lock(mutex);
+  note(mutex);
+  return pthread_mutex_lock(mutex);
+}
+
+static int unlock(pthread_mutex_t* mutex)
+{
+  return umw_gate ? pthread_mutex_unlock(mutex) : real_unlock(mutex);
+}
+
+/* The only word of them with that value; null: there is none, or there are several. */
+static on_mutex** only_one(on_mutex** begin, on_mutex* const* end, on_mutex* value)
+{
+  on_mutex** found = NULL;
+  for (on_mutex** word = begin; word < end; ++word)
+    if (*word == value) {
+      if (found)
+        return NULL;
+      found = word;
+    }
+  return found;
+}
+
+void umw_take_linker_lock(void)
+{
+  *(void**)&real_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+  *(void**)&real_unlock = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+  /* The shim's own look up what they replace, which needs the lock: now, not when they are called for it. */
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  pthread_mutex_unlock(&mutex);
+  const ElfW(Ehdr)* linker = (const ElfW(Ehdr)*)_r_debug.r_ldbase; /* NOLINT */
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const ElfW(Phdr)* segments = (const ElfW(Phdr)*)((const char*)linker + linker->e_phoff);
+  for (int i = 0; i < linker->e_phnum; ++i) {
+    if (segments[i].p_type != PT_GNU_RELRO)
+      continue;
+    const uintptr_t begin = _r_debug.r_ldbase + segments[i].p_vaddr;
+    const uintptr_t end = begin + segments[i].p_memsz;
+    on_mutex** const words = (on_mutex**)begin;      /* NOLINT */
+    on_mutex* const* behind = (on_mutex* const*)end; /* NOLINT */
+    on_mutex** const to_lock = only_one(words, behind, real_lock);
+    on_mutex** const to_unlock = only_one(words, behind, real_unlock);
+    void* const first_page = (void*)(begin & -page); /* NOLINT */
+    const size_t size = (end & -page) - (begin & -page);
+    if (!to_lock || !to_unlock || UMW_REAL(mprotect)(first_page, size, PROT_READ | PROT_WRITE) != 0)
+      continue;
+    *to_lock = lock;
+    *to_unlock = unlock;
+    UMW_REAL(mprotect)(first_page, size, PROT_READ);
+  }
+}
+
+/* --- those of the C library --------------------------------------------------------------------------------------- */
+
+static void await_linker(void)
+{
+  for (size_t i = 0; i < sizeof known / sizeof known[0] && known[i]; ++i)
+    if (known[i]->__data.__lock != 0) {
+      pthread_mutex_lock(known[i]);
+      pthread_mutex_unlock(known[i]);
+    }
+}
+
+/* The function that is being replaced; not before it will find the lock free. */
+__attribute__((visibility("hidden"), used)) void* umw_linker_function(int which);
+void* umw_linker_function(int which)
+{
+  static const struct {
+    const char *name, *version;
+  } functions[] = {{"dlsym", "GLIBC_2.2.5"}, {"dladdr", "GLIBC_2.2.5"}, {"dladdr1", "GLIBC_2.3.3"}};
+  static void* real[sizeof functions / sizeof functions[0]];
+  if (!real[which])
+    real[which] = dlvsym(RTLD_NEXT, functions[which].name, functions[which].version);
+  if (!real[which])
+    abort();
+  if (umw_gate)
+    await_linker();
+  return real[which];
+}
+
+/* Arguments are in registers, up to four of them. */
+#define UMW_JUMP(name, which)                                                                                          \
+  __asm__(".pushsection .text\n"                                                                                       \
+          ".globl " #name "\n"                                                                                         \
+          ".type " #name ", @function\n" #name ":\n"                                                                   \
+          ".cfi_startproc\n"                                                                                           \
+          "  push %rdi\n"                                                                                              \
+          "  .cfi_adjust_cfa_offset 8\n"                                                                               \
+          "  push %rsi\n"                                                                                              \
+          "  .cfi_adjust_cfa_offset 8\n"                                                                               \
+          "  push %rdx\n"                                                                                              \
+          "  .cfi_adjust_cfa_offset 8\n"                                                                               \
+          "  push %rcx\n"                                                                                              \
+          "  .cfi_adjust_cfa_offset 8\n"                                                                               \
+          "  sub $8, %rsp\n"                                                                                           \
+          "  .cfi_adjust_cfa_offset 8\n"                                                                               \
+          "  mov $" #which ", %edi\n"                                                                                  \
+          "  call umw_linker_function\n"                                                                               \
+          "  add $8, %rsp\n"                                                                                           \
+          "  .cfi_adjust_cfa_offset -8\n"                                                                              \
+          "  pop %rcx\n"                                                                                               \
+          "  .cfi_adjust_cfa_offset -8\n"                                                                              \
+          "  pop %rdx\n"                                                                                               \
+          "  .cfi_adjust_cfa_offset -8\n"                                                                              \
+          "  pop %rsi\n"                                                                                               \
+          "  .cfi_adjust_cfa_offset -8\n"                                                                              \
+          "  pop %rdi\n"                                                                                               \
+          "  .cfi_adjust_cfa_offset -8\n"                                                                              \
+          "  jmp *%rax\n"                                                                                              \
+          ".cfi_endproc\n"                                                                                             \
+          ".size " #name ", . - " #name "\n"                                                                           \
+          ".popsection")
+
+UMW_JUMP(dlsym, 0);
+UMW_JUMP(dladdr, 1);
+UMW_JUMP(dladdr1, 2);
