@@ -17,6 +17,7 @@
 #include "loader/program.h"
 #include "net_models/catalogue.h"
 #include "platforms/platform.h"
+#include "runtime/base/control_channel.h"
 #include "runtime/base/exit_codes.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/cli/command.h"
@@ -70,6 +71,21 @@ int calibrate(std::vector<std::string> arguments)
                   program, std::strerror(errno)));
 }
 
+int ctl(int process, std::vector<std::string> requests)
+{
+  constexpr unsigned patience = 60; // seconds
+  if (requests.empty())
+    requests.emplace_back("status");
+  for (const std::string& request : requests) {
+    const std::string answer = ask_run(process, request, patience);
+    const std::string_view text = std::string_view(answer).substr(std::min(answer.find(' ') + 1, answer.size()));
+    if (!answer.starts_with("ok "))
+      throw UsageError(fmt::format("{}", text));
+    fmt::print("{}\n", text);
+  }
+  return exit_code::ok;
+}
+
 int execute(const cli::Command& command, const std::vector<std::string>& arguments)
 {
   switch (command.kind) {
@@ -90,6 +106,8 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
     return exit_code::ok;
   case cli::Command::Kind::calibrate:
     return calibrate(command.arguments);
+  case cli::Command::Kind::ctl:
+    return ctl(command.process, command.arguments);
   case cli::Command::Kind::doctor:
     return doctor(command.json);
   case cli::Command::Kind::coverage:

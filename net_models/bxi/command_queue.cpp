@@ -42,25 +42,22 @@ void BxiModel::unreserve(Transfer& transfer)
     context_.listener->command_slot_free(transfer.source);
 }
 
-bool BxiModel::start(Transfer& transfer)
+BxiFlight& BxiModel::take_on(Transfer& transfer)
 {
-  if (transfer.from_host && !transfer.reserved && !reserve(transfer))
-    return false;
-  Nic& nic = nics_[transfer.source];
-  const std::uint8_t index = queue_of(transfer);
-
   Flight& flight = flights_.acquire();
   flight.model = this;
   flight.transfer = &transfer;
   flight.payload = transfer.payload;
   flight.copied = parameters_.copied(transfer);
+  flight.leaves = transfer.handover != nullptr;
+  flight.inbound = false;
   flight.stalled = flight.copied ? 0 : parameters_.small_misses(transfer);
   flight.source = transfer.source;
   flight.target = transfer.target;
   flight.initiator_process = transfer.initiator_process;
   flight.target_process = transfer.target_process;
   flight.kind = transfer.kind;
-  flight.queue = index;
+  flight.queue = queue_of(transfer);
   flight.from_host = transfer.from_host;
   flight.source_told = false;
   flight.received = false;
@@ -77,11 +74,21 @@ bool BxiModel::start(Transfer& transfer)
   flight.passage.flight = &flight;
   flight.passage.source = transfer.source;
   flight.passage.target = transfer.target;
-  flight.passage.network = index;
+  flight.passage.network = flight.queue;
   flight.passage.one_packet = transfer.payload <= parameters_.packet;
   flight.flow = nullptr;
-  flight.holds_slot = transfer.from_host;
+  flight.holds_slot = false;
   transfer.state = &flight;
+  return flight;
+}
+
+bool BxiModel::start(Transfer& transfer)
+{
+  if (transfer.from_host && !transfer.reserved && !reserve(transfer))
+    return false;
+  const Nic& nic = nics_[transfer.source];
+  Flight& flight = take_on(transfer);
+  flight.holds_slot = transfer.from_host;
 
   if (transfer.from_host) {
     const bool stored = parameters_.stored_by_host(transfer.payload);
@@ -92,7 +99,7 @@ bool BxiModel::start(Transfer& transfer)
     flight.command_at = std::max(cause(), is_response(transfer.kind) ? nic.engine.events_free() : SimTime{0});
   }
   if (transfer.ordered()) {
-    const std::uint32_t network = index % 2 != 0 ? 1U << 31 : 0;
+    const std::uint32_t network = flight.queue % 2 != 0 ? 1U << 31 : 0;
     Flow& flow = flows_[pair_key(transfer.source | network, transfer.target)];
     flight.flow = &flow;
     flight.flow_next = nullptr;

@@ -22,7 +22,18 @@ struct BxiPassage final : Passage {
 // NIC only when the end-to-end ack has come.
 struct BxiFlight final : TransferState, sim::Event {
   // What comes next.
-  enum class Stage : std::uint8_t { inject, depart, head, fabric, arrive, write, acknowledged, resend, blocked };
+  enum class Stage : std::uint8_t {
+    inject,
+    depart,
+    head,
+    fabric,
+    arrive,
+    write,
+    handed_over,
+    acknowledged,
+    resend,
+    blocked
+  };
 
   BxiModel* model = nullptr;
   Transfer* transfer = nullptr; // null once the client is done
@@ -36,7 +47,9 @@ struct BxiFlight final : TransferState, sim::Event {
   TransferKind kind = TransferKind::put;
   std::uint8_t queue = 0;
   bool from_host = true;
-  bool copied = false; // from memory to memory, within a node
+  bool copied = false;  // from memory to memory, within a node
+  bool leaves = false;  // to a node of another model
+  bool inbound = false; // from one: it was never sent here
 
   Stage stage = Stage::inject;
   bool source_told = false; // source_read() was called

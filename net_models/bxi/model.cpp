@@ -100,6 +100,8 @@ void BxiModel::advance(Flight& flight)
     return arrive(flight);
   case Stage::write:
     return deliver(flight);
+  case Stage::handed_over:
+    return;
   case Stage::acknowledged:
     return acknowledged(flight);
   case Stage::resend:

@@ -40,6 +40,9 @@ public:
   [[nodiscard]] SimTime take_cost(WriteKind kind) const override { return parameters_.take_cost(kind); }
   [[nodiscard]] SimTime take_next_cost() const override { return parameters_.take_next; }
   void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) override;
+  void take_in(Transfer& transfer, SimTime tail) override;
+  void tail_moved(Transfer& transfer, SimTime tail) override;
+  void taken(Transfer& transfer) override;
 
   struct Statistics {
     std::uint64_t messages = 0;   // departures, resent ones included
@@ -65,6 +68,7 @@ private:
   std::unique_ptr<Fabric> make_fabric();
 
   void advance(Flight& flight);
+  Flight& take_on(Transfer& transfer);
   void schedule(Flight& flight, Stage stage, SimTime when)
   {
     flight.stage = stage;
@@ -107,6 +111,11 @@ private:
   void write_payload(Flight& flight);
   void deliver(Flight& flight);
   void leave_flow(Flight& flight);
+
+  // handover.cpp
+  void hand_over(Flight& flight);
+  [[nodiscard]] SimTime known_tail(const Flight& flight) const;
+  void foresee(Flight& flight);
 
   // end_to_end.cpp
   void lose(Flight& flight, TransferFailure why);

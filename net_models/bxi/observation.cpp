@@ -13,8 +13,12 @@ namespace umwelt::net
 void BxiObservation::tell_arrival(BxiFlight& flight) const
 {
   const Transfer& transfer = *flight.transfer;
-  tell_departure(flight);
-  tell_message(flight, flight.passage.arrival(), StageOutcome::done);
+  if (!flight.inbound) {
+    tell_departure(flight);
+    tell_message(flight, flight.passage.arrival(), StageOutcome::done);
+  }
+  if (flight.leaves)
+    return;
   const SimTime seen = flight.matched - static_cast<SimTime>(transfer.searched) * parameters_.search;
   tell(flight, StageKind::receive, flight.payload, std::max(flight.sent_at, seen - parameters_.rx_time),
        flight.matched);

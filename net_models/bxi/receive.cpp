@@ -28,6 +28,8 @@ void BxiModel::arrive(Flight& flight)
     flight.posted = context_.timeline.now();
     return await_acknowledgement(flight);
   }
+  if (flight.leaves)
+    return hand_over(flight);
   if (flight.kind == TransferKind::ack && parameters_.quick_ack) {
     SimTime no_engine = 0;
     return match(flight, no_engine);
@@ -141,7 +143,7 @@ void BxiModel::deliver(Flight& flight)
   const bool ends = flight.source_told;
   if (ends)
     flight.transfer = nullptr;
-  if (tracked_ || !ends)
+  if (!flight.inbound && (tracked_ || !ends))
     await_acknowledgement(flight);
   else
     recycle(flight);
@@ -161,6 +163,8 @@ void BxiModel::leave_flow(Flight& flight)
   (flight.flow_next == nullptr ? flow.last : flight.flow_next->flow_previous) = flight.flow_previous;
   flight.flow = nullptr;
   if (flow.first != nullptr && flow.first->parked) {
+    if (flow.first->leaves)
+      return hand_over(*flow.first);
     // It has been through rx_time already; the engine sees it right behind the one that made way.
     Flight& next = *flow.first;
     next.parked = false;

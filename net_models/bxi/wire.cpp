@@ -145,7 +145,7 @@ void BxiModel::travel(Flight& flight)
     }
   }
   const bool instant = flight.kind == TransferKind::ack && parameters_.quick_ack;
-  schedule(flight, Stage::arrive, whole + (instant ? 0 : parameters_.rx_time));
+  schedule(flight, Stage::arrive, whole + (instant || flight.leaves ? 0 : parameters_.rx_time));
 }
 
 // It was its turn on a link where it had to wait.
@@ -158,7 +158,9 @@ void BxiModel::entered(Passage& passage)
 void BxiModel::settled(Passage& passage)
 {
   Flight& flight = *static_cast<BxiPassage&>(passage).flight;
-  if (flight.stage == Stage::write && flight.transfer->deposit > 0)
+  if (flight.leaves)
+    foresee(flight);
+  else if (flight.stage == Stage::write && flight.transfer->deposit > 0)
     write_payload(flight);
 }
 

@@ -37,6 +37,7 @@ constexpr bool is_response(TransferKind k)
   return k == TransferKind::ack || k == TransferKind::reply;
 }
 
+class Handover;
 class Transfer;
 
 // Who is told about the progress of a transfer. header_arrived() and delivered() come once each and in this order.
@@ -98,6 +99,27 @@ public:
   // For the model alone.
   TransferState* state = nullptr;
   bool reserved = false; // it has a place in the command queue
+  // Where there are several models (mixed/model.h):
+  std::uint8_t reserved_by = 0;
+  Handover* handover = nullptr;    // its target has another one
+  TransferState* record = nullptr; // of those that are looked after
+};
+
+// Where nodes have different models, the sender's model carries a transfer to the NIC of its target, through the
+// sender's stages and the network as that model has it, and the target's model takes it in from there. This is who
+// stands between: told by the sender's model, instead of the client, of a transfer with a `handover`. What the sender's
+// model still has to say then is source_read(), or failed() before reached().
+class Handover
+{
+public:
+  // The first packet, or the header where there are none, is at the target's NIC as a whole. `tail`: when the last byte
+  // will be; `never`: not known yet.
+  virtual void reached(Transfer& transfer, SimTime tail) = 0;
+  // `tail` is known, or another one than foreseen before.
+  virtual void foreseen(Transfer& transfer, SimTime tail) = 0;
+
+protected:
+  ~Handover() = default;
 };
 
 // A write by the NIC into its host's memory that makes an event or a counter visible to the program.
@@ -154,6 +176,20 @@ public:
   [[nodiscard]] virtual SimTime take_next_cost() const { return take_cost(WriteKind::full_event); }
   // Makes an event or counter update of `node` visible to its host; writes of one node become visible in order.
   virtual void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) = 0;
+
+  // The other half of a transfer that another model carried here, for Transfer::target: from the call on as from the
+  // moment reached() is told of. The client hears header_arrived() and delivered(), no source_read(). `tail` may be
+  // `never`, tail_moved() follows then; it may come anyhow, until delivered() has been called.
+  virtual void take_in(Transfer& transfer, SimTime tail);
+  virtual void tail_moved(Transfer& transfer, SimTime tail);
+  // To the sender's model: the target's has delivered its transfer, or will by the end of the call's caller.
+  virtual void taken(Transfer& transfer) { (void)transfer; }
+  // The model of a node, if it has one of its own: for take_cost().
+  [[nodiscard]] virtual const Model& at(NodeIndex node) const
+  {
+    (void)node;
+    return *this;
+  }
 
   // Models that let SimGrid's solver move bytes have completions outside the timeline: while external_pending(), the
   // engine calls advance_external() before it fires an event of time `limit`. It runs SimGrid until the first

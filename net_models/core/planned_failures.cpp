@@ -67,7 +67,7 @@ bool PlannedModel::depart(Flight& flight)
   }
   failures.counts.rerouted += way.detour ? 1 : 0;
   flight.departed = true;
-  keep_order(transfer, flight.plan);
+  keep_order(flight);
   schedule_next(flight);
   return true;
 }

@@ -18,42 +18,116 @@ const platform::Route& PlannedModel::route_of(const Transfer& transfer) const
   return route_ != nullptr ? *route_ : context_.platform.route(transfer.source, transfer.target);
 }
 
-void PlannedModel::keep_order(const Transfer& transfer, Plan& plan)
+PlannedModel::Plan PlannedModel::plan_of_target(const Transfer&)
 {
-  if (!transfer.ordered())
-    return;
-  SimTime& last = ordered_[transfer.processes()];
-  plan.header = std::max(plan.header, last);
-  plan.last_byte = std::max(plan.last_byte, plan.header);
-  last = plan.header;
+  const SimTime now = timeline().now();
+  return {now, now, now};
 }
 
-bool PlannedModel::start(Transfer& transfer)
+void PlannedModel::keep_order(Flight& flight)
+{
+  if (!flight.transfer->ordered())
+    return;
+  Order& order = ordered_[flight.transfer->processes()];
+  Plan& plan = flight.plan;
+  plan.header = std::max(plan.header, order.last);
+  plan.last_byte = std::max(plan.last_byte, plan.header);
+  order.last = plan.header;
+  flight.order = &order;
+  (order.first == nullptr ? order.first : order.end->next_in_order) = &flight;
+  order.end = &flight;
+}
+
+PlannedModel::Flight& PlannedModel::take_off(Transfer& transfer)
 {
   Flight& flight = flights_.acquire();
   flight.model = this;
   flight.transfer = &transfer;
   flight.source_told = false;
   flight.header_told = false;
-  transfer.state = &flight;
+  flight.departed = true;
+  flight.order = nullptr;
+  flight.next_in_order = nullptr;
+  flight.tail = 0;
   flight.started = timeline().now();
+  transfer.state = &flight;
+  return flight;
+}
+
+bool PlannedModel::start(Transfer& transfer)
+{
+  Flight& flight = take_off(transfer);
   if (context_.failures != nullptr) [[unlikely]] {
     start_in_turn(flight);
     return true;
   }
   flight.plan = plan(transfer);
-  keep_order(transfer, flight.plan);
+  keep_order(flight);
   schedule_next(flight);
   return true;
+}
+
+void PlannedModel::take_in(Transfer& transfer, SimTime tail)
+{
+  Flight& flight = take_off(transfer);
+  flight.source_told = true; // by the sender's model
+  flight.tail = tail;
+  flight.plan = plan_of_target(transfer);
+  keep_order(flight);
+  schedule_next(flight);
+}
+
+void PlannedModel::tail_moved(Transfer& transfer, SimTime tail)
+{
+  Flight& flight = static_cast<Flight&>(*transfer.state);
+  flight.tail = tail;
+  if (flight.header_told)
+    schedule_next(flight);
 }
 
 void PlannedModel::schedule_next(Flight& flight)
 {
   const Plan& plan = flight.plan;
-  SimTime next = flight.header_told ? plan.last_byte : plan.header;
-  if (!flight.source_told) // delivered() waits for it: these models hold no buffer for longer than the bytes travel
-    next = flight.header_told ? plan.source_free : std::min(plan.header, plan.source_free);
+  // delivered() waits for source_read(): these models hold no buffer for longer than the bytes travel
+  SimTime next = plan.header;
+  if (flight.header_told)
+    next = flight.source_told ? last_byte(flight) : plan.source_free;
+  else if (!flight.source_told)
+    next = std::min(plan.header, plan.source_free);
+  if (next == sim::never)
+    return timeline().cancel(flight); // until its tail is known
   timeline().schedule(flight, next);
+}
+
+void PlannedModel::tell_header(Flight& flight)
+{
+  Transfer& transfer = *flight.transfer;
+  if (flight.order != nullptr) {
+    Order& order = *flight.order;
+    while (order.first != &flight) // due by now, too: the timeline has them in another order
+      tell_header(*order.first);
+    order.first = flight.next_in_order;
+    flight.order = nullptr;
+  }
+  flight.header_told = true;
+  if (transfer.handover == nullptr) {
+    transfer.client->header_arrived(transfer);
+    if (transfer.deposit == 0)
+      flight.plan.last_byte = timeline().now();
+    return;
+  }
+  if (context_.observer != nullptr) [[unlikely]]
+    tell(flight);
+  const SimTime tail = flight.plan.last_byte;
+  if (flight.source_told)
+    forget(flight);
+  transfer.handover->reached(transfer, tail);
+}
+
+void PlannedModel::forget(Flight& flight)
+{
+  timeline().cancel(flight);
+  flights_.release(flight);
 }
 
 void PlannedModel::advance(Flight& flight)
@@ -61,17 +135,24 @@ void PlannedModel::advance(Flight& flight)
   Transfer& transfer = *flight.transfer;
   if (!flight.departed) [[unlikely]]
     return try_again(flight);
-  if (!flight.source_told && flight.plan.source_free <= timeline().now()) {
+  const bool leaves = transfer.handover != nullptr;
+  const SimTime now = timeline().now();
+  if (!flight.source_told && flight.plan.source_free <= now) {
     flight.source_told = true;
-    transfer.client->source_read(transfer);
+    const bool was_all = leaves && flight.header_told;
+    if (was_all)
+      forget(flight);
+    transfer.client->source_read(transfer); // the transfer may be gone then
+    if (was_all)
+      return;
   }
-  if (!flight.header_told && flight.plan.header <= timeline().now()) {
-    flight.header_told = true;
-    transfer.client->header_arrived(transfer);
-    if (transfer.deposit == 0)
-      flight.plan.last_byte = timeline().now();
+  if (!flight.header_told && flight.plan.header <= now) {
+    const bool was_all = leaves && flight.source_told;
+    tell_header(flight);
+    if (was_all)
+      return;
   }
-  if (flight.header_told && flight.source_told && flight.plan.last_byte <= timeline().now()) {
+  if (!leaves && flight.header_told && flight.source_told && last_byte(flight) <= now) {
     if (context_.observer != nullptr) [[unlikely]]
       tell(flight);
     flights_.release(flight);
@@ -79,6 +160,11 @@ void PlannedModel::advance(Flight& flight)
     return;
   }
   schedule_next(flight);
+}
+
+SimTime PlannedModel::last_byte(const Flight& flight)
+{
+  return flight.transfer->deposit > 0 ? std::max(flight.plan.last_byte, flight.tail) : flight.plan.last_byte;
 }
 
 void PlannedModel::tell(const Flight& flight) const

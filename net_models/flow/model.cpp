@@ -76,7 +76,7 @@ void FlowModel::schedule(Flight& flight, Stage stage, SimTime when)
 
 // ---- Sending ----
 
-bool FlowModel::start(Transfer& transfer)
+FlowModel::Flight& FlowModel::take_on(Transfer& transfer)
 {
   Flight& flight = flights_.acquire();
   flight.model = this;
@@ -84,10 +84,16 @@ bool FlowModel::start(Transfer& transfer)
   flight.header_told = false;
   flight.carried = false;
   flight.source_told = false;
+  flight.inbound = false;
   flight.cut = false;
   flight.blocked_since = sim::never;
   transfer.state = &flight;
+  return flight;
+}
 
+bool FlowModel::start(Transfer& transfer)
+{
+  Flight& flight = take_on(transfer);
   SimTime ready = 0;
   if (transfer.from_host) {
     const SimTime now = context_.timeline.now();
@@ -116,6 +122,8 @@ void FlowModel::advance(Flight& flight)
     return match(flight);
   case Stage::write:
     return deliver(flight);
+  case Stage::tail:
+    return transfer.handover->foreseen(transfer, std::max(flight.tail, context_.timeline.now()));
   case Stage::acknowledged:
     flights_.release(flight);
     return transfer.client->source_read(transfer);
@@ -144,7 +152,7 @@ void FlowModel::inject(Flight& flight)
   const std::uint64_t wire = parameters_.wire_bytes(transfer.payload);
   const bool one_packet = transfer.payload <= parameters_.packet;
   const std::uint64_t first = one_packet ? wire : parameters_.packet + parameters_.packet_header;
-  SimTime header_at = now + parameters_.rx_time;
+  SimTime header_at = now + (transfer.handover == nullptr ? parameters_.rx_time : 0);
   if (loop)
     header_at += parameters_.loopback + pci_time(std::min(transfer.payload, parameters_.packet));
   else
@@ -253,9 +261,15 @@ void FlowModel::match(Flight& flight)
 {
   Transfer& transfer = *flight.transfer;
   flight.header_told = true;
-  transfer.searched = 0;
-  transfer.client->header_arrived(transfer);
-  flight.matched = context_.timeline.now() + static_cast<SimTime>(transfer.searched) * parameters_.search;
+  if (transfer.handover == nullptr) {
+    transfer.searched = 0;
+    transfer.client->header_arrived(transfer);
+    flight.matched = context_.timeline.now() + static_cast<SimTime>(transfer.searched) * parameters_.search;
+  } else {
+    transfer.handover->reached(transfer, flight.carried ? std::max(flight.tail, context_.timeline.now()) : sim::never);
+    if (!flight.cut)
+      return;
+  }
   if (flight.cut) {
     flight.cut = false;
     schedule(flight, Stage::inject, context_.timeline.now());
@@ -268,6 +282,8 @@ void FlowModel::match(Flight& flight)
 void FlowModel::write(Flight& flight)
 {
   const Transfer& transfer = *flight.transfer;
+  if (transfer.handover != nullptr) // this may be advance_external()
+    return schedule(flight, Stage::tail, context_.timeline.now());
   const std::uint64_t bytes = transfer.deposit;
   flight.posted = flight.matched;
   if (transfer.payload > 0)
@@ -286,14 +302,25 @@ void FlowModel::deliver(Flight& flight)
 {
   Transfer& transfer = *flight.transfer;
   TransferClient& client = *transfer.client;
-  if (context_.observer != nullptr) [[unlikely]]
+  if (context_.observer != nullptr && !flight.inbound) [[unlikely]]
     tell(flight, flight.tail, StageOutcome::done);
+  const SimTime posted = flight.posted;
+  let_source_go(flight);
+  cause_ = posted;
+  flush_ = parameters_.flushes(transfer) ? parameters_.flush_time : 0;
+  client.delivered(transfer);
+  cause_ = sim::never;
+  flush_ = 0;
+}
+
+// The payload is in the target's memory.
+void FlowModel::let_source_go(Flight& flight)
+{
+  Transfer& transfer = *flight.transfer;
   if (!flight.source_told && !parameters_.e2e) {
     flight.source_told = true;
-    client.source_read(transfer);
+    transfer.client->source_read(transfer);
   }
-  cause_ = flight.posted;
-  flush_ = parameters_.flushes(transfer) ? parameters_.flush_time : 0;
   if (flight.source_told) {
     flights_.release(flight);
   } else { // the buffer is kept until the end-to-end acknowledgement is back
@@ -305,9 +332,38 @@ void FlowModel::deliver(Flight& flight)
              std::min(sent, sim::never / 2) + parameters_.ack_time + back.latency +
                  wire_time(parameters_.header, back) + parameters_.rx_time);
   }
-  client.delivered(transfer);
-  cause_ = sim::never;
-  flush_ = 0;
+}
+
+// ---- Beside other models (core/model.h, Handover) ----
+
+void FlowModel::taken(Transfer& transfer)
+{
+  Flight& flight = static_cast<Flight&>(*transfer.state);
+  if (context_.observer != nullptr) [[unlikely]]
+    tell(flight, std::max(flight.tail, flight.sent), StageOutcome::done);
+  flight.posted = context_.timeline.now();
+  let_source_go(flight);
+}
+
+void FlowModel::take_in(Transfer& transfer, SimTime tail)
+{
+  Flight& flight = take_on(transfer);
+  flight.inbound = true;
+  flight.source_told = true; // by the sender's model
+  flight.route = &context_.platform.route(transfer.source, transfer.target);
+  flight.carried = tail != sim::never;
+  flight.tail = tail;
+  flight.sent = context_.timeline.now();
+  schedule(flight, Stage::header, context_.timeline.now() + parameters_.rx_time);
+}
+
+void FlowModel::tail_moved(Transfer& transfer, SimTime tail)
+{
+  Flight& flight = static_cast<Flight&>(*transfer.state);
+  flight.carried = true;
+  flight.tail = tail;
+  if (flight.header_told)
+    write(flight);
 }
 
 void FlowModel::tell(const Flight& flight, SimTime end, StageOutcome outcome) const

@@ -40,9 +40,12 @@ public:
   [[nodiscard]] bool external_pending() const override { return !running_.empty() || !waiting_.empty(); }
   [[nodiscard]] bool has_external() const override { return true; }
   bool advance_external(SimTime limit) override;
+  void take_in(Transfer& transfer, SimTime tail) override;
+  void tail_moved(Transfer& transfer, SimTime tail) override;
+  void taken(Transfer& transfer) override;
 
 private:
-  enum class Stage : std::uint8_t { inject, header, write, acknowledged, failed };
+  enum class Stage : std::uint8_t { inject, header, write, tail, acknowledged, failed };
   struct Flight final : TransferState, sim::Event {
     FlowModel* model = nullptr;
     Transfer* transfer = nullptr;
@@ -50,7 +53,8 @@ private:
     bool header_told = false;
     bool carried = false; // `tail` is known
     bool source_told = false;
-    bool cut = false; // before it was matched: its payload has to come again
+    bool inbound = false; // carried here by another model
+    bool cut = false;     // before it was matched: its payload has to come again
     SimTime matched = 0;
     SimTime tail = 0;   // the last byte is in the target's NIC
     SimTime posted = 0; // and was handed to its PCI
@@ -70,6 +74,8 @@ private:
   void match(Flight& flight);
   void write(Flight& flight);
   void deliver(Flight& flight);
+  void let_source_go(Flight& flight);
+  Flight& take_on(Transfer& transfer);
   void begin_waiting();
   void forget_running(std::size_t index);
   // failures.cpp

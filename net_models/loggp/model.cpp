@@ -44,11 +44,22 @@ PlannedModel::Plan LogGPModel::plan(const Transfer& transfer)
   const SimTime sent = std::max(timeline().now(), sender);
   sender = sent + busy;
 
+  if (transfer.handover != nullptr)
+    return {sent + bytes, sent + latency, sent + latency + bytes};
   SimTime& receiver = nics_[transfer.target].receives_until;
   const SimTime received = std::max(sent + latency, receiver);
   receiver = received + busy;
 
   return {sent + bytes, received, received + bytes};
+}
+
+PlannedModel::Plan LogGPModel::plan_of_target(const Transfer& transfer)
+{
+  const SimTime bytes = sim::transfer_time(transfer.payload, parameters_.G);
+  SimTime& receiver = nics_[transfer.target].receives_until;
+  const SimTime received = std::max(timeline().now(), receiver);
+  receiver = received + std::max(parameters_.g, bytes);
+  return {received, received, received + bytes};
 }
 
 } // namespace umwelt::net

@@ -18,6 +18,7 @@ public:
 
 private:
   Plan plan(const Transfer& transfer) override;
+  Plan plan_of_target(const Transfer& transfer) override;
   [[nodiscard]] SimTime write_delay(WriteKind kind) const override;
 
   struct Nic {

@@ -255,8 +255,9 @@ struct umw_gate {
   uint32_t opening;  /* and the rank's among them */
   struct umw_shared_range shared[UMW_SHARED_RANGES];
   const struct umw_mpi_counts* mpi_counts; /* of the rank's calls of MPI; null: they are not followed (--mpi-calls) */
-  struct umw_mpi_call mpi_calls[UMW_MPI_CALLS]; /* those that its threads are in */
-  void* runtime;                                /* the runtime's own */
+  struct umw_mpi_call mpi_calls[UMW_MPI_CALLS];     /* those that its threads are in */
+  uint64_t mpi_watched[UMW_MPI_FUNCTIONS / 64 + 1]; /* functions whose calls are told one by one: bits by number */
+  void* runtime;                                    /* the runtime's own */
 };
 
 #ifdef __cplusplus

@@ -171,6 +171,19 @@ static void begin(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, co
   frame->place->since_ps = frame->time_ps;
 }
 
+/* --- calls that are told one by one --------------------------------------------------------------------------------
+ */
+
+static _Thread_local int level; /* of the last MPI_Pcontrol */
+
+static void tell(const struct umw_mpi_row* row, bool came_back)
+{
+  if (((umw_mpi_gate->mpi_watched[row->function / 64] >> (row->function % 64)) & 1) == 0)
+    return;
+  struct umw_args_umw_mpi_passed arguments = {0, row->function, came_back, level};
+  umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_mpi_passed, &arguments);
+}
+
 void umw_mpi_enter(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, const uintptr_t* words,
                    const void* caller)
 {
@@ -191,7 +204,11 @@ void umw_mpi_enter(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, c
     umw_mpi_forget_communicator(umw_mpi_handle_at(words[row->freed]));
   if (row->function == UMW_MPI_Finalize)
     umw_mpi_end();
+  if (row->function == UMW_MPI_Pcontrol)
+    level = (int)words[1];
   --umw_mpi_gate->no_preempt;
+  if (!nested)
+    tell(row, false);
 }
 
 void umw_mpi_enter_fortran(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, const void* caller)
@@ -203,6 +220,7 @@ void umw_mpi_enter_fortran(struct umw_mpi_frame* frame, const struct umw_mpi_row
   begin(frame, row, caller);
   from_fortran = frame;
   --umw_mpi_gate->no_preempt;
+  tell(row, false);
 }
 
 static int32_t destination_of(const struct umw_mpi_row* row, const uintptr_t* words,
@@ -322,9 +340,12 @@ void umw_mpi_leave(const struct umw_mpi_frame* frame, const uintptr_t* words, bo
   end(frame, words, succeeded);
   if (succeeded && (row->function == UMW_MPI_Init || row->function == UMW_MPI_Init_thread))
     umw_mpi_begin(frame->caller);
-  if (!is_nested(frame))
+  const bool nested = is_nested(frame);
+  if (!nested)
     outermost = NULL;
   --umw_mpi_gate->no_preempt;
+  if (!nested)
+    tell(row, true);
 }
 
 void umw_mpi_leave_fortran(const struct umw_mpi_frame* frame)
@@ -337,4 +358,5 @@ void umw_mpi_leave_fortran(const struct umw_mpi_frame* frame)
   from_fortran = NULL;
   outermost = NULL;
   --umw_mpi_gate->no_preempt;
+  tell(frame->row, true);
 }

@@ -48,6 +48,8 @@ constexpr auto subcommands = std::to_array<Subcommand>({
      "Fit a network model to measurements of a NIC (umwelt calibrate --help), or models of BLAS and LAPACK (umwelt "
      "calibrate kernels --help)",
      Command::Kind::calibrate},
+    {"ctl", "Ask a run that was started with --ctl how it is, or give nodes another model (umwelt ctl --help)",
+     Command::Kind::ctl},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
     {"coverage", "List the functions that are simulated", Command::Kind::coverage},
     {"help", "Show the help of a command (umwelt help run), or with --man the manual page in roff",
@@ -216,7 +218,7 @@ std::vector<std::string> command_words(std::string_view program, std::span<const
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   if (arguments.empty())
-    throw UsageError("command", "run, kernels, platforms, models, calibrate, doctor or coverage", "none",
+    throw UsageError("command", "run, kernels, platforms, models, calibrate, ctl, doctor or coverage", "none",
                      "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
   const std::string& word = arguments.front();
   const std::span<const std::string> others = arguments.subspan(1);
@@ -261,12 +263,17 @@ Command parse_with_cli11(std::span<const std::string> arguments)
   for (const Subcommand& known : subcommands) {
     CLI::App* subcommand = app.add_subcommand(std::string(known.name), known.summary);
     subcommand->callback([&command, kind = known.kind] { command.kind = kind; });
-    const bool lists =
-        known.kind != Command::Kind::run && known.kind != Command::Kind::calibrate && known.kind != Command::Kind::text;
+    const bool lists = known.kind != Command::Kind::run && known.kind != Command::Kind::ctl &&
+                       known.kind != Command::Kind::calibrate && known.kind != Command::Kind::text;
     if (lists)
       subcommand->add_flag("--json", command.json, "JSON instead of text");
     if (known.kind == Command::Kind::platforms)
       add_platform_question(*subcommand, command.platform);
+    if (known.kind == Command::Kind::ctl) {
+      subcommand->add_option("PID", command.process, "process of umwelt run")->required()->check(CLI::PositiveNumber);
+      subcommand->add_option("REQUEST", command.arguments,
+                             "model=[NODES=]MODEL, as for --model-at; without any: how the run is");
+    }
   }
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend()); // the order CLI11 takes
   try {

@@ -31,11 +31,13 @@ struct Command {
     doctor,
     coverage,
     calibrate, // `arguments` are another program's
+    ctl,       // `arguments` are requests to the run of `process`
     text,      // help, completion, --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;
   plan::RunOptions run;
   bool json = false; // --json of platforms, models, doctor and coverage
   PlatformQuestion platform;
+  int process = 0;
   std::vector<std::string> arguments;
   std::string text;
 };

@@ -63,6 +63,13 @@ void check_watch(const plan::RunOptions& run)
     throw UsageError("umwelt kernels", "one run", fmt::format("--repeat {}", run.repeat), "Leave --repeat out.");
 }
 
+void check_ctl(const plan::RunOptions& run)
+{
+  if (run.ctl && run.repeat > 1)
+    throw UsageError("--ctl", "one run", fmt::format("--repeat {}", run.repeat),
+                     "Leave one of them out: a run that is changed by hand is none of several alike.");
+}
+
 void check_fabric(const plan::RunOptions& run)
 {
   for (const auto& [key, value] : run.nic) {
@@ -84,6 +91,7 @@ void check_fabric(const plan::RunOptions& run)
 void check_job(plan::RunOptions& run)
 {
   check_fabric(run);
+  check_ctl(run);
   check_universe(run);
   check_trace(run);
   check_watch(run);

@@ -219,6 +219,17 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G) { s.run.keep_temps = true; }},
 
   {Group::network, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
+  {Group::network, "nodes", "NODES=MODEL", "nodes that have another model, with parameters if any, or the rest: "
+   "0-15=bxi, rest=loggp:L=2us; may come several times (`net_models/mixed/README.md`)",
+   [](S s, G g) { s.run.node_models.push_back(plan::parse_node_model(g.option, g.value())); }},
+  {Group::network, "model-at", "TIME:[NODES=]MODEL", "another model from that simulated time on, for all nodes or some",
+   [](S s, G g) { s.run.timed_models.push_back(plan::parse_timed_model(g.option, g.value())); }},
+  {Group::network, "model-region", "WHERE=[NODES=]MODEL", "another model for the node of a rank that has called "
+   "MPI_Pcontrol(N) (WHERE: N), come back from the N-th call of a function of MPI (FUNCTION#N), or is between two of "
+   "them (FROM..TO)",
+   [](S s, G g) { s.run.region_models.push_back(plan::parse_region_model(g.option, g.value())); }},
+  {Group::network, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` may change models while it runs",
+   [](S s, G) { s.run.ctl = true; }},
   {Group::network, "fabric", "occupancy|packet", "links and switches between the NICs of model bxi: when messages "
    "occupy links (default), or packet by packet with buffers and credits, whose parameters are fabric_... of --nic "
    "(`net_models/packet/README.md`)", [](S s, G g) { s.run.nic.emplace_back("fabric", g.value()); }},

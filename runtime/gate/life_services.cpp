@@ -64,6 +64,12 @@ int umw_mpi_totals(Rank& rank, const char* text)
   return 0;
 }
 
+int umw_mpi_passed(Rank& rank, std::uint32_t function, int came_back, std::int64_t level)
+{
+  rank.job.network().passed(rank, function, came_back != 0, level);
+  return 0;
+}
+
 int umw_exec_find(Rank&, const char*, const void*, const void*)
 {
   return -ENOSYS; // rank_host::RankHost::call() has answered

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "net_models/catalogue.h"
 #include "runtime/base/parameters.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/fabric/process.h"
@@ -21,34 +20,6 @@ namespace umwelt::job
 
 namespace
 {
-
-Parameters nic_parameters(const plan::RunOptions& options)
-{
-  Parameters parameters;
-  for (const auto& [key, value] : options.nic) {
-    if (key.starts_with('@'))
-      parameters.add_file(key.substr(1));
-    else
-      parameters.set(key, value, "--nic");
-  }
-  return parameters;
-}
-
-net::NetworkFactors network_factors(const plan::RunOptions& options)
-{
-  net::NetworkFactors factors;
-  const auto read = [&factors](std::string_view option, const std::vector<platform::LinkFactor>& list, double& all) {
-    for (const platform::LinkFactor& one : list) {
-      if (one.links.empty())
-        all = one.factor;
-      else if (factors.of_some_links.empty())
-        factors.of_some_links = fmt::format("{} {}={}", option, one.links, one.factor);
-    }
-  };
-  read("--latency-factor", options.link_factors.latency, factors.latency);
-  read("--bandwidth-factor", options.link_factors.bandwidth, factors.bandwidth);
-  return factors;
-}
 
 net::NodeParameters read_node_parameters(const plan::RunOptions& options)
 {
@@ -98,21 +69,24 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
 {
   if (plan_.kernels)
     check_kernels(plan_, node_parameters_);
-  const Parameters parameters = nic_parameters(plan_.options);
-  model_ = net::make_model(
-      plan_.options.model,
-      {timeline_, *plan_.platform, &fabric_, plan_.trace.get(), network_factors(plan_.options), plan_.failures.get()},
-      parameters);
-  fabric_.set_model(*model_);
-  sockets_.set_model(*model_);
+  network_ = std::make_unique<Network>(plan_, timeline_, fabric_);
+  net::Model& model = network_->model();
+  fabric_.set_model(model);
+  sockets_.set_model(model);
   fabric_.set_observer(&counter_);
   scheduler_.on_stall = [this] { return stalled(); };
-  if (model_->has_external()) {
-    scheduler_.external_pending = [this] { return model_->external_pending(); };
-    scheduler_.advance_external = [this](SimTime limit) { return model_->advance_external(limit); };
+  if (model.has_external()) {
+    scheduler_.external_pending = [&model] { return model.external_pending(); };
+    scheduler_.advance_external = [&model](SimTime limit) { return model.advance_external(limit); };
   }
   scheduler_.await_absent = [this](SimTime next) { return await_absent(next); };
-  scheduler_.on_beat = [this] { output_.show_progress(timeline_.now(), timeline_.fired()); };
+  if (plan_.options.ctl)
+    control_ = std::make_unique<Control>(*network_, timeline_);
+  scheduler_.on_beat = [this] {
+    output_.show_progress(timeline_.now(), timeline_.fired());
+    if (control_)
+      control_->serve();
+  };
   make_ranks();
 }
 

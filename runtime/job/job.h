@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "net_models/core/model.h"
 #include "runtime/base/timeline.h"
 #include "runtime/bootstrap/fence.h"
 #include "runtime/bootstrap/keys.h"
@@ -23,12 +22,14 @@
 #include "runtime/bootstrap/published.h"
 #include "runtime/engine/host_load.h"
 #include "runtime/engine/scheduler.h"
+#include "runtime/job/control.h"
 #include "runtime/job/cores.h"
 #include "runtime/job/file_locks.h"
 #include "runtime/job/futexes.h"
 #include "runtime/job/idleness.h"
 #include "runtime/job/interruption.h"
 #include "runtime/job/message_counter.h"
+#include "runtime/job/network.h"
 #include "runtime/job/output_relay.h"
 #include "runtime/job/own_process.h"
 #include "runtime/job/polling.h"
@@ -88,6 +89,7 @@ public:
   [[nodiscard]] engine::Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] rank_host::Cpu& cpu() { return cpu_; }
   [[nodiscard]] Cores& cores() { return cores_; }
+  [[nodiscard]] Network& network() { return *network_; }
   [[nodiscard]] Futexes& futexes() { return futexes_; }
   [[nodiscard]] rank_host::RankHost& rank_host() { return own_process_; }
   [[nodiscard]] worker::Workers* workers()
@@ -252,7 +254,8 @@ private:
   SharedObjects shared_objects_{*this};
   FileLocks file_locks_{*this};
   SysvHost sysv_;
-  std::unique_ptr<net::Model> model_;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Control> control_; // null: without --ctl
   std::unique_ptr<worker::Workers> workers_;
   std::deque<umw_gate> gates_;                  // of ranks that are in no worker process
   std::vector<std::vector<Channel*>> channels_; // by worker process and slot

@@ -35,6 +35,7 @@ void Job::started(Rank& rank)
 void Job::finish(Rank& rank)
 {
   rank.phase = Rank::Phase::ended;
+  network_->ended(rank);
   rank.finished = timeline_.now();
   rank.portals->detach();
   rank.pmi->close();

@@ -54,7 +54,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     record.programs.push_back(fmt::format("{}", fmt::join(command, " ")));
   record.platform = plan_.platform->name();
   record.nodes = plan_.platform->node_count();
-  record.model = model_->name();
+  record.model = network_->model().name();
+  record.models = network_->record();
   const engine::CpuPolicy& cpu = plan_.options.cpu;
   using Kind = engine::CpuPolicy::Kind;
   record.cpu_policy = cpu.kind == Kind::measured ? "measured"

@@ -459,6 +459,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   plan.platform = platform::make_platform({options.platform, plan::nodes_wanted(options), 0});
   plan::apply_factors(options, *plan.platform);
   plan.placement = plan::place_ranks(options, plan.platform->name(), plan.platform->nodes());
+  plan.models = plan::plan_node_models(options, static_cast<std::uint32_t>(plan.platform->node_count()));
   plan.failures = plan::make_failures(options, *plan.platform, plan.placement);
   plan_programs(plan, wrappers.executions, installation, notes);
   const plan::MachineLimits limits = plan::read_machine_limits();
@@ -472,10 +473,12 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   plan.find_shortage = shortage_for;
   plan.kernels = plan::read_kernels(options);
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
-  if (options.mpi_calls && options.cpu.measures())
-    notes.emplace_back("--mpi-calls: to count a call of MPI is measured with it, up to 1 us each; compare with a run "
+  const bool follows_mpi = options.mpi_calls || !options.region_models.empty();
+  if (follows_mpi && options.cpu.measures())
+    notes.emplace_back(std::string(options.mpi_calls ? "--mpi-calls" : "--model-region") +
+                       ": to count a call of MPI is measured with it, up to 1 us each; compare with a run "
                        "without, or take --cpu none or fixed");
-  plan.preloaded = installation.preloaded(plan.folding != nullptr, options.mpi_calls);
+  plan.preloaded = installation.preloaded(plan.folding != nullptr, follows_mpi);
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)

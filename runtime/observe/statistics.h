@@ -142,6 +142,24 @@ struct FaultRecord {
   std::uint64_t failed = 0;   // have never arrived
 };
 
+// Nodes with models of their own, and with others from some time on (--nodes, --model-at, --model-region, umwelt ctl).
+struct ModelsRecord {
+  struct Nodes {
+    std::string model; // as given
+    std::size_t nodes = 0;
+  };
+  struct Change {
+    sim::SimTime at = 0;
+    std::size_t nodes = 0;
+    std::string model;
+  };
+  std::vector<Nodes> models; // at the beginning; none: all nodes have the same, and keep it
+  std::vector<Change> changes;
+  std::vector<std::string> not_reached; // options that were for a time, or a place in the program, that never came
+  std::uint64_t handed_over = 0;        // messages from a node of one model to one of another
+  std::uint64_t held = 0;               // that waited for earlier ones in the models of before
+};
+
 // What depends on the machine that simulates and differs from run to run.
 struct HostFigures {
   double wall_seconds = 0;
@@ -178,6 +196,7 @@ struct JobRecord {
   sim::SimTime simulated = 0;        // when the last rank ended
   std::uint64_t timeline_events = 0; // that the simulation fired
   std::vector<RankRecord> ranks;
+  ModelsRecord models;
   FaultRecord faults; // of no failures: no link fails
   std::vector<KernelRecord> kernels;
   std::vector<ProfileRecord> profile; // those with most ticks first

@@ -15,6 +15,7 @@
 #include "runtime/engine/cpu_policy.h"
 #include "runtime/observe/trace_format.h"
 #include "runtime/plan/hosts.h"
+#include "runtime/plan/node_models.h"
 #include "runtime/plan/node_order.h"
 
 namespace umwelt::plan
@@ -85,8 +86,12 @@ struct RunOptions {
   std::optional<unsigned> timeout; // wall-clock seconds: --timeout, else MPIEXEC_TIMEOUT
   int verbosity = 0;               // -q: -1, default 0, one more per -v
 
-  std::string platform = "bxi";       // catalogue name with parameters, or path of a SimGrid XML file
-  std::string model = "bxi";          // name of a net model
+  std::string platform = "bxi";           // catalogue name with parameters, or path of a SimGrid XML file
+  std::string model = "bxi";              // name of a net model
+  std::vector<ModelChoice> node_models;   // --nodes
+  std::vector<TimedModel> timed_models;   // --model-at
+  std::vector<RegionModel> region_models; // --model-region
+  bool ctl = false;                       // umwelt ctl may change it
   std::vector<Setting> nic;           // --nic, in the order given; a key "@FILE" without value: parameters of that file
   std::vector<Setting> node;          // --node, likewise
   std::string shm_size;               // --shm-size as written; empty: as --node says

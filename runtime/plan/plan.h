@@ -50,6 +50,7 @@ struct Plan {
   std::shared_ptr<const fold::Rules> folding;      // null: no memory is forgotten
   std::unique_ptr<platform::Platform> platform;
   std::unique_ptr<platform::LinkFailures> failures; // of its links; null: none
+  NodeModels models;
   Placement placement;
   std::vector<unsigned> program_of_rank;      // index into `programs`
   std::vector<InWrapper> in_wrapper;          // by rank

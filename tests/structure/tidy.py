@@ -6,6 +6,8 @@ once, on all processors. Without the analyzer (--no-analyzer, as ci/test does it
 Most of that time goes into the headers a file includes, so files compiled alike are looked at together: as one source
 that includes them all (--together). Files that do not compile so because two use one name are kept apart; if there is a
 finding, the files it is in are looked at without the rest, down to the single file whose finding then counts.
+
+With --minutes, what has not been begun by then is left out, and said to be; files that were changed last come first.
 """
 import argparse
 import concurrent.futures
@@ -17,6 +19,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OURS = ("net_models", "platforms", "loader", "preload", "runtime", "tests")
@@ -25,10 +28,10 @@ LENIENT = ("-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", 
            "-Wno-pointer-bool-conversion")
 
 
-def without_precompiled(words: list[str]) -> list[str]:
+def for_clang(words: list[str]) -> list[str]:
     """GCC's precompiled headers are no use to clang, which takes them for its own and gives up."""
     left: list[str] = []
-    for word in words:
+    for word in words[1:] if words[0].endswith("ccache") else words:
         if left and left[-1] == "-include" and word.endswith("cmake_pch.hxx"):
             left.pop()
         elif word != "-Winvalid-pch":
@@ -42,8 +45,22 @@ def database(build: pathlib.Path, wanted: list[pathlib.Path]) -> list[dict]:
         file = pathlib.Path(entry["file"])
         if file.suffix in (".c", ".cpp") and any(file.is_relative_to(directory) for directory in wanted):
             entries[entry["file"]] = {"directory": entry["directory"], "file": entry["file"],
-                                      "arguments": without_precompiled(shlex.split(entry["command"]))}
+                                      "arguments": for_clang(shlex.split(entry["command"]))}
     return [entries[file] for file in sorted(entries)]
+
+
+def last_changed(root: pathlib.Path) -> dict[str, int]:
+    """When a commit has last changed each file, as far as git knows."""
+    log = subprocess.run(["git", "log", "--format=%n%ct", "--name-only"], cwd=root, capture_output=True, text=True,
+                         check=False)
+    times: dict[str, int] = {}
+    when = 0
+    for line in log.stdout.splitlines():
+        if line.isdigit():
+            when = int(line)
+        elif line:
+            times.setdefault(str(root / line), when)
+    return times
 
 
 def groups(entries: list[dict], most: int) -> list[list[dict]]:
@@ -63,7 +80,9 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", default=OURS, help="directories or files; default: all of ours")
     parser.add_argument("--no-analyzer", action="store_true")
     parser.add_argument("--together", type=int, default=8, metavar="FILES", help="at most so many (default: 8)")
+    parser.add_argument("--minutes", type=float, default=0, help="for all of it (default: as many as it takes)")
     arguments = parser.parse_intermixed_args()
+    deadline = time.monotonic() + 60 * arguments.minutes if arguments.minutes else float("inf")
     wanted = [ROOT / path for path in arguments.paths]
     entries = database(arguments.build, wanted)
     if not entries:
@@ -118,10 +137,24 @@ def main() -> int:
                 return 1
             return sum(findings(part) for part in apart(group, result.stdout))
 
+        def in_time(group: list[dict]) -> tuple[int, int]:
+            """How many of the group's files have findings, and how many have not been looked at."""
+            found = left = 0
+            for part in compatible(group) if time.monotonic() < deadline else [group]:
+                if time.monotonic() < deadline:
+                    found += findings(part)
+                else:
+                    left += len(part)
+            return found, left
+
+        changed = last_changed(ROOT)
+        in_order = sorted(groups(entries, arguments.together), reverse=True,
+                          key=lambda group: max(changed.get(entry["file"], 0) for entry in group))
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            parts = pool.map(compatible, groups(entries, arguments.together))
-            found = sum(pool.map(findings, itertools.chain.from_iterable(parts)))
-    print(f"{len(entries)} files, {found} with findings")
+            results = list(pool.map(in_time, in_order))
+    found, left = (sum(column) for column in zip(*results))
+    print(f"{len(entries)} files, {found} with findings"
+          + (f", {left} not looked at within {arguments.minutes:g} minutes" if left else ""))
     return 1 if found else 0
 
 

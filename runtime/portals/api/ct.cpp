@@ -56,7 +56,7 @@ bool look(Process& process, const ptl_handle_ct_t* handles, const ptl_size_t* te
 int finish(Process& process, int result)
 {
   if (result == PTL_OK)
-    took(process, process.fabric().model().take_cost(net::WriteKind::counter));
+    took(process, process.fabric().model().at(process.node()).take_cost(net::WriteKind::counter));
   return result;
 }
 
@@ -152,7 +152,7 @@ int PtlCTGet(Process& process, ptl_handle_ct_t ct_handle, ptl_ct_event_t* event)
   }
   *event = counter->read();
   if (news)
-    took(process, process.fabric().model().take_cost(net::WriteKind::counter));
+    took(process, process.fabric().model().at(process.node()).take_cost(net::WriteKind::counter));
   return PTL_OK;
 }
 

@@ -65,7 +65,7 @@ int finish(Process& process, int result, const ptl_event_t& event, ptl_handle_eq
     const bool data = brought_data(event);
     const EventQueue& queue = *process.queue(taken_from); // it may be freed while we pay
     const std::uint64_t unread = data ? queue.unread() : 0;
-    const net::Model& model = process.fabric().model();
+    const net::Model& model = process.fabric().model().at(process.node());
     took(process, queue.read_ahead() ? model.take_next_cost() : model.take_cost(net::WriteKind::full_event));
     if (data)
       process.fabric().host().received(process, unread);

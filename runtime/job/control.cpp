@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/job/control.h"
+
+#include <exception>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "runtime/base/parameters.h"
+
+namespace umwelt::job
+{
+
+std::string Control::answer(const std::string& request)
+{
+  constexpr std::string_view model = "model=";
+  if (request == "status")
+    return "ok " + status();
+  if (!request.starts_with(model))
+    return fmt::format("error expected status or model=[NODES=]MODEL, got '{}'", request);
+  try {
+    const plan::ModelChoice choice = plan::parse_model_choice("umwelt ctl: model", request.substr(model.size()));
+    const std::size_t nodes = network_.set(choice, timeline_.now());
+    return fmt::format("ok {} on {} node{} from {} on", choice.name, nodes, nodes == 1 ? "" : "s",
+                       time_text(timeline_.now()));
+  } catch (const std::exception& error) {
+    return fmt::format("error {}", error.what());
+  }
+}
+
+std::string Control::status() const
+{
+  std::map<std::string, std::size_t> count;
+  net::MixedModel& mixed = *network_.mixed();
+  for (std::size_t node = 0; node < mixed.assignment().nodes(); ++node)
+    ++count[network_.name_of(mixed.assignment().at(static_cast<net::NodeIndex>(node), timeline_.now()))];
+  std::string text = fmt::format("simulated time {}", time_text(timeline_.now()));
+  for (const auto& [name, nodes] : count)
+    text += fmt::format("; {} on {} node{}", name, nodes, nodes == 1 ? "" : "s");
+  return text;
+}
+
+} // namespace umwelt::job

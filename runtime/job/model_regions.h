@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Models that nodes have while their ranks are at certain places of the program (--model-region,
+// plan/node_models.h). A node has the model of the region that one of its ranks has entered last, until all of its
+// ranks have left theirs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net_models/mixed/assignment.h"
+#include "runtime/base/time.h"
+#include "runtime/plan/node_models.h"
+
+namespace umwelt::job
+{
+
+class ModelRegions
+{
+public:
+  // Both outlive it.
+  ModelRegions(const plan::NodeModels& models, net::Assignment& assignment);
+
+  // Whether calls of that function of MPI (umw_mpi_function) have to be told.
+  [[nodiscard]] bool watches(std::uint32_t function) const;
+  // A rank on that node calls the function, or has come back from it; `level`: argument of MPI_Pcontrol.
+  void calls(std::size_t rank, net::NodeIndex node, std::uint32_t function, sim::SimTime now);
+  void came_back(std::size_t rank, net::NodeIndex node, std::uint32_t function, std::int64_t level, sim::SimTime now);
+  // It has ended.
+  void ended(std::size_t rank, net::NodeIndex node, sim::SimTime now);
+
+  // Options for a place where no rank has come.
+  [[nodiscard]] std::vector<std::string> not_reached() const;
+
+private:
+  using Kind = plan::RegionModel::Kind;
+  struct RankState {
+    std::optional<std::size_t> region;
+    std::vector<std::uint64_t> counts; // of calls, by region
+  };
+
+  void enter(std::size_t rank, net::NodeIndex node, std::size_t region, sim::SimTime now);
+  void leave(std::size_t rank, net::NodeIndex node, sim::SimTime now);
+  void tell(net::NodeIndex node, sim::SimTime now);
+  RankState& state(std::size_t rank);
+
+  const plan::NodeModels& models_;
+  net::Assignment& assignment_;
+  std::vector<RankState> ranks_;
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> inside_; // per node: rank and region, as they entered
+  std::vector<bool> entered_;                                            // per region: by somebody
+};
+
+} // namespace umwelt::job

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/job/network.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "net_models/catalogue.h"
+#include "runtime/base/parameters.h"
+#include "runtime/job/rank.h"
+
+namespace umwelt::job
+{
+
+namespace
+{
+
+Parameters nic_parameters(const plan::RunOptions& options)
+{
+  Parameters parameters;
+  for (const auto& [key, value] : options.nic) {
+    if (key.starts_with('@'))
+      parameters.add_file(key.substr(1));
+    else
+      parameters.set(key, value, "--nic");
+  }
+  return parameters;
+}
+
+net::NetworkFactors network_factors(const plan::RunOptions& options)
+{
+  net::NetworkFactors factors;
+  const auto read = [&factors](std::string_view option, const std::vector<platform::LinkFactor>& list, double& all) {
+    for (const platform::LinkFactor& one : list) {
+      if (one.links.empty())
+        all = one.factor;
+      else if (factors.of_some_links.empty())
+        factors.of_some_links = fmt::format("{} {}={}", option, one.links, one.factor);
+    }
+  };
+  read("--latency-factor", options.link_factors.latency, factors.latency);
+  read("--bandwidth-factor", options.link_factors.bandwidth, factors.bandwidth);
+  return factors;
+}
+
+} // namespace
+
+Network::Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener)
+    : plan_(plan), timeline_(timeline), context_{timeline,
+                                                 *plan.platform,
+                                                 &listener,
+                                                 plan.trace.get(),
+                                                 network_factors(plan.options),
+                                                 plan.failures.get()},
+      models_(plan.models)
+{
+  if (!models_.mixed() && !models_.change()) {
+    model_ = make({plan.options.model, {}, true, {}});
+    return;
+  }
+  std::vector<std::unique_ptr<net::Model>> made;
+  made.reserve(models_.kinds.size());
+  for (const plan::NodeModels::Kind& kind : models_.kinds)
+    made.push_back(make(kind));
+  std::vector<net::Assignment::Change> changes;
+  changes.reserve(models_.changes.size());
+  for (const plan::NodeModels::Change& change : models_.changes)
+    changes.push_back({change.at, change.nodes, change.kind});
+  auto mixed = std::make_unique<net::MixedModel>(
+      timeline, std::move(made), net::Assignment(models_.of_node, std::move(changes)), models_.change());
+  mixed_ = mixed.get();
+  model_ = std::move(mixed);
+  if (!models_.regions.empty())
+    regions_ = std::make_unique<ModelRegions>(models_, mixed_->assignment());
+}
+
+void Network::passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level)
+{
+  if (!regions_)
+    return;
+  const auto index = static_cast<std::size_t>(rank.index);
+  if (came_back)
+    regions_->came_back(index, rank.node, function, level, timeline_.now());
+  else
+    regions_->calls(index, rank.node, function, timeline_.now());
+}
+
+void Network::ended(const Rank& rank)
+{
+  if (regions_)
+    regions_->ended(static_cast<std::size_t>(rank.index), rank.node, timeline_.now());
+}
+
+std::unique_ptr<net::Model> Network::make(const plan::NodeModels::Kind& kind) const
+{
+  if (kind.own_nic)
+    return net::make_model(kind.name, context_, nic_parameters(plan_.options));
+  Parameters parameters;
+  parameters.add(kind.parameters, kind.text);
+  return net::make_model(kind.name, context_, parameters);
+}
+
+net::MixedModel::Index Network::index_of(const plan::ModelChoice& choice)
+{
+  const std::size_t before = models_.kinds.size();
+  const std::uint8_t kind = models_.kind_of(choice);
+  if (models_.kinds.size() > before) {
+    try {
+      mixed_->add(make(models_.kinds.back()));
+    } catch (...) {
+      models_.kinds.pop_back();
+      throw;
+    }
+  }
+  return kind;
+}
+
+std::size_t Network::set(const plan::ModelChoice& choice, sim::SimTime now)
+{
+  const std::vector<std::uint32_t> nodes = models_.nodes_of(choice);
+  const net::MixedModel::Index index = index_of(choice);
+  mixed_->assignment().set(nodes, index, now);
+  return nodes.size();
+}
+
+std::string Network::name_of(net::MixedModel::Index index) const
+{
+  const plan::NodeModels::Kind& kind = models_.kinds[index];
+  return kind.parameters.empty() ? kind.name : fmt::format("{}:{}", kind.name, kind.parameters);
+}
+
+observe::ModelsRecord Network::record() const
+{
+  observe::ModelsRecord record;
+  if (mixed_ == nullptr)
+    return record;
+  for (std::size_t kind = 0; kind < models_.kinds.size(); ++kind) {
+    const auto nodes = std::count(models_.of_node.begin(), models_.of_node.end(), kind);
+    record.models.push_back({name_of(static_cast<net::MixedModel::Index>(kind)), static_cast<std::size_t>(nodes)});
+  }
+  for (const net::Assignment::Switched& switched : mixed_->assignment().switched())
+    record.changes.push_back({switched.at, switched.nodes, name_of(switched.model)});
+  for (std::size_t i = mixed_->assignment().come(); i < models_.changes.size(); ++i)
+    record.not_reached.push_back(models_.changes[i].text);
+  if (regions_)
+    for (std::string& option : regions_->not_reached())
+      record.not_reached.push_back(std::move(option));
+  record.handed_over = mixed_->counts().handed_over;
+  record.held = mixed_->counts().held;
+  return record;
+}
+
+} // namespace umwelt::job

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The network model of a run, or those of its nodes (plan/node_models.h).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net_models/core/model.h"
+#include "net_models/mixed/model.h"
+#include "runtime/job/model_regions.h"
+#include "runtime/observe/statistics.h"
+#include "runtime/plan/plan.h"
+
+namespace umwelt::job
+{
+
+struct Rank;
+
+class Network
+{
+public:
+  // The plan outlives it, and so does what models may use. Throws std::invalid_argument: bad parameters.
+  Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener);
+
+  [[nodiscard]] net::Model& model() const { return *model_; }
+  // Null: all nodes have the same, and keep it.
+  [[nodiscard]] net::MixedModel* mixed() const { return mixed_; }
+
+  // --model-region: functions of MPI (umw_mpi_function) whose calls have to be told, and what they do.
+  [[nodiscard]] bool watches(std::uint32_t function) const { return regions_ && regions_->watches(function); }
+  void passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level);
+  void ended(const Rank& rank);
+
+  // One more for `choice`, unless there is such a one. Throws std::invalid_argument or UsageError.
+  net::MixedModel::Index index_of(const plan::ModelChoice& choice);
+  // The nodes it names have it from `now` on; their number. Throws as above, or if there are no such nodes.
+  std::size_t set(const plan::ModelChoice& choice, sim::SimTime now);
+  // As users call it: "loggp:L=2us".
+  [[nodiscard]] std::string name_of(net::MixedModel::Index index) const;
+
+  // For the report; none where all nodes have the same.
+  [[nodiscard]] observe::ModelsRecord record() const;
+
+private:
+  [[nodiscard]] std::unique_ptr<net::Model> make(const plan::NodeModels::Kind& kind) const;
+
+  const plan::Plan& plan_;
+  const sim::Timeline& timeline_;
+  const net::ModelContext context_;
+  plan::NodeModels models_;
+  std::unique_ptr<net::Model> model_;
+  net::MixedModel* mixed_ = nullptr;
+  std::unique_ptr<ModelRegions> regions_; // null: there are none
+};
+
+} // namespace umwelt::job
