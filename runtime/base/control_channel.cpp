@@ -127,7 +127,7 @@ std::string ask_run(pid_t process, const std::string& request, unsigned seconds)
     throw std::runtime_error(fmt::format("run of process {}: expected an answer within {} s, got none. A run answers "
                                          "between events: is one of its ranks computing for long?",
                                          process, seconds));
-  const std::string text = receive(made.get());
+  std::string text = receive(made.get());
   if (text.empty())
     throw std::runtime_error(fmt::format("run of process {}: expected an answer, but it has ended", process));
   return text;

@@ -14,7 +14,7 @@
 namespace umwelt::job
 {
 
-struct Rank;
+class Rank;
 
 class Network
 {
