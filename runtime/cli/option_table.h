@@ -46,6 +46,7 @@ enum class Group {
   output,
   results,
   network,
+  what_if,
   time,
   machine,
   information,

@@ -219,16 +219,16 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G) { s.run.keep_temps = true; }},
 
   {Group::network, "model", "NAME", "network model; default bxi", [](S s, G g) { s.run.model = g.value(); }},
-  {Group::network, "nodes", "NODES=MODEL", "nodes that have another model, with parameters if any, or the rest: "
+  {Group::what_if, "nodes", "NODES=MODEL", "nodes that have another model, with parameters if any, or the rest: "
    "0-15=bxi, rest=loggp:L=2us; may come several times (`net_models/mixed/README.md`)",
    [](S s, G g) { s.run.node_models.push_back(plan::parse_node_model(g.option, g.value())); }},
-  {Group::network, "model-at", "TIME:[NODES=]MODEL", "another model from that simulated time on, for all nodes or some",
+  {Group::what_if, "model-at", "TIME:[NODES=]MODEL", "another model from that simulated time on, for all nodes or some",
    [](S s, G g) { s.run.timed_models.push_back(plan::parse_timed_model(g.option, g.value())); }},
-  {Group::network, "model-region", "WHERE=[NODES=]MODEL", "another model for the node of a rank that has called "
+  {Group::what_if, "model-region", "WHERE=[NODES=]MODEL", "another model for the node of a rank that has called "
    "MPI_Pcontrol(N) (WHERE: N), come back from the N-th call of a function of MPI (FUNCTION#N), or is between two of "
    "them (FROM..TO)",
    [](S s, G g) { s.run.region_models.push_back(plan::parse_region_model(g.option, g.value())); }},
-  {Group::network, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` may change models while it runs",
+  {Group::what_if, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` may change models while it runs",
    [](S s, G) { s.run.ctl = true; }},
   {Group::network, "fabric", "occupancy|packet", "links and switches between the NICs of model bxi: when messages "
    "occupy links (default), or packet by packet with buffers and credits, whose parameters are fabric_... of --nic "
@@ -238,13 +238,13 @@ constexpr auto options = std::to_array<Option>({
    "several times, the last of a key counts",
    [](S s, G g) { s.run.nic.push_back(g.value().starts_with('@') ? plan::Setting(g.value(), "")
      : read_assignment(g.option, g.value())); }},
-  {Group::network, "latency-factor", "F|CLASS=F", "what if: latency of the network times F, or that of some links: a "
+  {Group::what_if, "latency-factor", "F|CLASS=F", "what if: latency of the network times F, or that of some links: a "
    "pattern of names ('leaf*'), or node, local, global; may come several times, the last that fits a link counts "
    "(`platforms/WHAT_IF.md`)",
    [](S s, G g) { s.run.link_factors.latency.push_back(plan::parse_link_factor(g.option, g.value())); }},
-  {Group::network, "bandwidth-factor", "F|CLASS=F", "the same for bandwidth",
+  {Group::what_if, "bandwidth-factor", "F|CLASS=F", "the same for bandwidth",
    [](S s, G g) { s.run.link_factors.bandwidth.push_back(plan::parse_link_factor(g.option, g.value())); }},
-  {Group::network, "fault", "link=GLOB:at=TIME:for=TIME", "links that fail at a time and come back after another "
+  {Group::what_if, "fault", "link=GLOB:at=TIME:for=TIME", "links that fail at a time and come back after another "
    "(without :for= never); messages take another way or wait; may come several times (`platforms/WHAT_IF.md`)",
    [](S s, G g) { s.run.faults.push_back(plan::parse_fault(g.option, g.value())); }},
   {Group::network, "node", "KEY=VALUE|@FILE", "parameter of the nodes: sockets, memory, what copies within a node "
@@ -327,6 +327,7 @@ constexpr auto headings = std::to_array<Heading>({
     {Group::output, "What the ranks print"},
     {Group::results, "What Umwelt tells and keeps"},
     {Group::network, "Simulated network and nodes"},
+    {Group::what_if, "Models of some nodes or times, and what if"},
     {Group::time, "Simulated time of computation"},
     {Group::machine, "Use of this machine"},
     {Group::information, "This text"},

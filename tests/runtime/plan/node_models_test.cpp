@@ -55,10 +55,10 @@ TEST(NodeModels, NodesThatAreNamedAndTheRest)
   const NodeModels models = plan_of({"rest=loggp:L=2us,o=1ns", "0-1,4=zero", "2=bxi"}, 6);
   ASSERT_EQ(models.kinds.size(), 3U);
   EXPECT_TRUE(models.kinds[0].own_nic);
-  EXPECT_EQ(models.kinds[1].name, "zero");
-  EXPECT_EQ(models.kinds[2].name, "loggp");
-  EXPECT_EQ(models.kinds[2].parameters, "L=2us,o=1ns");
-  EXPECT_THAT(models.of_node, ElementsAre(1, 1, 0, 2, 1, 2));
+  EXPECT_EQ(models.kinds[1].name, "loggp");
+  EXPECT_EQ(models.kinds[1].parameters, "L=2us,o=1ns");
+  EXPECT_EQ(models.kinds[2].name, "zero");
+  EXPECT_THAT(models.of_node, ElementsAre(2, 2, 0, 1, 2, 1));
 }
 
 TEST(NodeModels, TheNameAloneOfTheRunsModelIsThatWithItsNic)
