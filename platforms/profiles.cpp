@@ -88,8 +88,8 @@ public:
     double until = 1e-6;
     try {
       for (; until < end_of_time; until *= 2)
-        play_until(until);
-      play_until(end_of_time);
+        play_until(start_ + until);
+      play_until(start_ + end_of_time);
       until = std::numeric_limits<double>::infinity();
     } catch (const Enough&) {
       until = Engine::get_clock();
@@ -120,6 +120,8 @@ private:
                "Leave its latency_file out, or take --latency-factor.");
   }
 
+  // Of a process's second platform where the first has ended. Changes have the profile's own times all the same.
+  double start_ = Engine::get_clock();
   std::unordered_map<const SimLink*, Values> before_;
   std::string text_;
   std::size_t count_ = 0;
