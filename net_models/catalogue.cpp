@@ -26,9 +26,12 @@ namespace
 {
 
 template <class ModelType, class ParameterType>
-std::unique_ptr<Model> make(const ModelContext& context, const Parameters& parameters, const char* name)
+std::unique_ptr<Model> make(const ModelContext& context, const Parameters& parameters, const Parameters& given,
+                            const char* name)
 {
   auto values = read_parameters<ParameterType>(parameters, fmt::format("model {}", name));
+  if constexpr (requires { values.check_effect(given); }) // else all parameters always have one
+    values.check_effect(given);
   if constexpr (requires { values.scale(context.factors); }) // else all it knows of the network is the platform's
     values.scale(context.factors);
   return std::make_unique<ModelType>(context, values);
@@ -44,7 +47,8 @@ enum class NicProperties : std::uint8_t {
 struct Ready {
   const char* name;
   const char* summary;
-  std::unique_ptr<Model> (*make)(const ModelContext&, const Parameters&, const char* name);
+  // `given`: what the user has said, of all parameters.
+  std::unique_ptr<Model> (*make)(const ModelContext&, const Parameters&, const Parameters& given, const char* name);
   std::vector<ParameterInfo> (*parameters)();
   NicProperties takes;
 };
@@ -113,7 +117,7 @@ std::unique_ptr<Model> make_model(std::string_view name, const ModelContext& con
   std::vector<std::string> names;
   for (const Ready& ready : ready_models) {
     if (name == ready.name)
-      return ready.make(context, with_platform(context.platform, parameters, ready), ready.name);
+      return ready.make(context, with_platform(context.platform, parameters, ready), parameters, ready.name);
     names.emplace_back(ready.name);
   }
   const std::string_view guess = plausible(name, names);

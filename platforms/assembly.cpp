@@ -60,6 +60,13 @@ private:
 
 } // namespace
 
+std::uint32_t rails_of(const std::string& object, const Machine& machine)
+{
+  constexpr std::uint64_t most_rails = 64;
+  check_range(object, "rails", machine.rails, 1, most_rails);
+  return static_cast<std::uint32_t>(machine.rails);
+}
+
 std::unique_ptr<Platform> assemble(const Request& request, const std::string& name, Network network, Machine machine)
 {
   const std::string object = "platform " + name;

@@ -17,12 +17,16 @@ struct Machine {
   std::uint64_t cores = 128;
   std::uint64_t sockets = 2;
   std::uint64_t memory = 256UL << 30;
+  std::uint64_t rails = 1;
 
   template <class Visitor> void visit_machine(Visitor& v)
   {
     v.count("cores", cores, "per node");
     v.count("sockets", sockets, "per node, each a NUMA node");
     v.size("memory", memory, "per node");
+    v.count(
+        "rails", rails,
+        "cables of a node, each into a network of its own; the destination chooses one, the flow if routing=random");
   }
 };
 
@@ -39,6 +43,9 @@ struct Cables {
     v.time("switch_lat", local.latency, "of a cable between switches, with its share of them");
   }
 };
+
+// The machine's rails. Throws std::invalid_argument if there can be no such number.
+std::uint32_t rails_of(const std::string& object, const Machine& machine);
 
 // The request's cores go before the machine's. `nodes` of the network may be 0: all. Throws std::invalid_argument for
 // cores, sockets or memory that cannot be.

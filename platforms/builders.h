@@ -23,7 +23,7 @@ std::unique_ptr<Platform> build_hyperx(const Request& request, const Parameters&
 std::unique_ptr<Platform> build_slimfly(const Request& request, const Parameters& parameters);
 std::unique_ptr<Platform> build_crossbar(const Request& request, const Parameters& parameters);
 std::unique_ptr<Platform> build_ethernet(const Request& request, const Parameters& parameters);
-std::unique_ptr<Platform> load_xml(const Request& request);
+std::unique_ptr<Platform> load_simgrid_file(const Request& request);
 
 // Their parameters with defaults, for the catalogue.
 std::vector<ParameterInfo> bxi_parameters();

@@ -53,7 +53,28 @@ std::vector<CatalogueEntry> make_catalogue()
 
 bool looks_like_a_file(const std::string& spec)
 {
-  return spec.find('/') != std::string::npos || spec.ends_with(".xml");
+  return spec.find('/') != std::string::npos || spec.ends_with(".xml") || spec.ends_with(".so");
+}
+
+// Parameters behind the name. A shape in parentheses, as in fat_tree:(2;16,16;1,16;1,1), is that of `pgft`; its commas
+// part no parameters.
+Parameters read_spec(std::string_view name, std::string_view text)
+{
+  Parameters all;
+  if (name == "fat_tree" && text.starts_with('(')) {
+    const auto end = text.find(')');
+    if (end == std::string_view::npos || (end + 1 < text.size() && text[end + 1] != ','))
+      throw std::invalid_argument(fmt::format(
+          "--platform: expected a shape in parentheses and then parameters, fat_tree:(h;d;u;p),KEY=VALUE, got '{}'. "
+          "Correct the text.",
+          text));
+    all.set("pgft", std::string(text.substr(1, end - 1)), "--platform");
+    if (end + 1 == text.size())
+      return all;
+    text.remove_prefix(end + 2);
+  }
+  all.add(text, "--platform");
+  return all;
 }
 
 std::string unknown_platform(const std::string& name)
@@ -64,7 +85,7 @@ std::string unknown_platform(const std::string& name)
     names.emplace_back(ready.name);
   const std::string_view guess = plausible(name, names);
   return fmt::format(
-      "platform '{}': expected one of {} or the path of a SimGrid XML file (with a '/' or ending in .xml).{} "
+      "platform '{}': expected one of {} or the path of a SimGrid platform (with a '/', or ending in .xml or .so).{} "
       "`umwelt platforms` describes them.",
       name, fmt::join(names, ", "), guess.empty() ? "" : fmt::format(" Did you mean '{}'?", guess));
 }
@@ -92,9 +113,8 @@ std::unique_ptr<Platform> make_platform(const Request& request)
   for (const Ready& ready : ready_platforms) {
     if (name != ready.name)
       continue;
-    Parameters all;
-    if (colon != std::string::npos)
-      all.add(std::string_view(request.spec).substr(colon + 1), "--platform");
+    const Parameters all =
+        colon == std::string::npos ? Parameters() : read_spec(name, std::string_view(request.spec).substr(colon + 1));
     constexpr std::string_view nic_prefix = "nic:"; // as in XML
     Parameters own;
     for (const auto& [key, value] : all.values())
@@ -107,7 +127,7 @@ std::unique_ptr<Platform> make_platform(const Request& request)
     return platform;
   }
   if (looks_like_a_file(request.spec))
-    return load_xml(request);
+    return load_simgrid_file(request);
   throw std::invalid_argument(unknown_platform(name));
 }
 

@@ -23,16 +23,19 @@ struct Crossbar : Machine {
 };
 
 struct Ethernet : Crossbar {
-  Ethernet() : Crossbar{{32, 1, 64UL << 30}, {3.125e9, 5 * sim::microsecond}} {} // 25 Gb/s through a kernel's stack
+  Ethernet()
+      : Crossbar{{.cores = 32, .sockets = 1, .memory = 64UL << 30}, {3.125e9, 5 * sim::microsecond}}
+  {} // 25 Gb/s through a kernel's stack
 };
 
 std::unique_ptr<Platform> build(const Request& request, const Crossbar& machine, const std::string& name,
                                 const std::string& prefix)
 {
   const std::uint32_t wanted = request.nodes == 0 ? 1 : request.nodes;
-  check_size("platform " + name, wanted, wanted);
+  const std::uint32_t rails = rails_of("platform " + name, machine);
+  check_size("platform " + name, wanted, product(wanted, rails));
   return assemble(request, name,
-                  {std::make_shared<FatTree>(FatTree::Form{{wanted}, {1}, {1}}), prefix, {machine.cable}, wanted},
+                  {std::make_shared<FatTree>(FatTree::Form{{wanted}, {rails}, {1}}), prefix, {machine.cable}, wanted},
                   machine);
 }
 

@@ -54,9 +54,9 @@ std::unique_ptr<Platform> build_grid(const Request& request, const Parameters& p
   const std::string object = "platform " + name;
   const auto grid = read_parameters<Grid>(parameters, object);
   check_range(object, "hosts", grid.hosts, 1, most_ports);
-  const Torus::Form form{parse_shape(object, "dims", grid.sizes, 1), name == "torus",
-                         static_cast<std::uint32_t>(grid.hosts), parse_routing(object, grid.routing, routings),
-                         grid.seed};
+  const Torus::Form form{
+      parse_shape(object, "dims", grid.sizes, 1),    name == "torus", static_cast<std::uint32_t>(grid.hosts),
+      parse_routing(object, grid.routing, routings), grid.seed,       rails_of(object, grid)};
   Torus::check(object, form);
   return assemble(request, name, {std::make_shared<Torus>(form), "node", {grid.node, grid.local}, 0}, grid);
 }
@@ -92,9 +92,12 @@ std::unique_ptr<Platform> build_hyperx(const Request& request, const Parameters&
   const auto grid = read_parameters<HyperXGrid>(parameters, object);
   check_range(object, "links", grid.links, 1, most_ports);
   check_range(object, "hosts", grid.hosts, 1, most_ports);
-  const HyperX::Form form{parse_shape(object, "dims", grid.sizes, 1), static_cast<std::uint32_t>(grid.links),
-                          static_cast<std::uint32_t>(grid.hosts), parse_routing(object, grid.routing, routings),
-                          grid.seed};
+  const HyperX::Form form{parse_shape(object, "dims", grid.sizes, 1),
+                          static_cast<std::uint32_t>(grid.links),
+                          static_cast<std::uint32_t>(grid.hosts),
+                          parse_routing(object, grid.routing, routings),
+                          grid.seed,
+                          rails_of(object, grid)};
   HyperX::check(object, form);
   return assemble(request, "hyperx", {std::make_shared<HyperX>(form), "node", {grid.node, grid.local}, 0}, grid);
 }

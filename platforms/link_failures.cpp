@@ -9,6 +9,7 @@
 
 #include "platforms/link_classes.h"
 #include "platforms/network.h"
+#include "platforms/profiles.h"
 
 namespace umwelt::platform
 {
@@ -43,8 +44,9 @@ LinkFailures::LinkFailures(const Platform& platform, std::span<const LinkFailure
     const std::vector<simgrid::s4u::Link*> links = find_links(platform, failure.links, failure.text);
     for (const simgrid::s4u::Link* link : links)
       periods_[link].emplace_back(failure.at, end_of(failure));
-    given_.push_back({failure, links.size()});
+    given_.push_back({failure, links.size(), end_of(failure) == sim::never});
   }
+  add_outages();
   for (auto& [link, periods] : periods_) {
     merge(periods);
     for (const auto& [from, to] : periods) {
@@ -63,17 +65,38 @@ LinkFailures::LinkFailures(const Platform& platform, std::span<const LinkFailure
     by_channel_.push_back(simgrid::s4u::Link::by_name_or_null(network->topology->channel_name(index, network->prefix)));
 }
 
+// Of each link one entry in given_, of the first time.
+void LinkFailures::add_outages()
+{
+  const simgrid::s4u::Link* last = nullptr;
+  for (const Outage& outage : platform_.outages()) {
+    periods_[outage.link].emplace_back(outage.from, outage.to);
+    const SimTime length = outage.to == sim::never ? sim::never : outage.to - outage.from;
+    if (outage.link == last) {
+      ++given_.back().failure.times;
+      given_.back().for_good = length == sim::never;
+    } else {
+      const std::string& name = outage.link->get_name();
+      given_.push_back(
+          {{name, outage.from, length, fmt::format("platform {}, profile of link '{}'", platform_.name(), name)},
+           1,
+           length == sim::never});
+    }
+    last = outage.link;
+  }
+}
+
 void LinkFailures::check(std::span<const NodeIndex> nodes)
 {
-  const auto lasts =
-      std::find_if(given_.begin(), given_.end(), [](const Given& one) { return end_of(one.failure) == sim::never; });
+  const auto lasts = std::find_if(given_.begin(), given_.end(), [](const Given& one) { return one.for_good; });
   if (lasts == given_.end())
     return;
   const auto refuse_if_cut = [&](NodeIndex from, NodeIndex to) {
     if (find(from, to, changes_.back()).from == sim::never)
       throw std::invalid_argument(fmt::format(
           "{}: expected failures that end, or that leave a way between the nodes of the run, got none from "
-          "{} to {} from {} s on. Give it an end (:for=TIME), or let fewer links fail.",
+          "{} to {} from {} s on. Give it an end (:for=TIME; in a profile a later line with 1), or let fewer links "
+          "fail.",
           lasts->failure.text, platform_.node(from).name, platform_.node(to).name, sim::to_seconds(changes_.back())));
   };
   const std::size_t compared = nodes.size() > most_compared ? 1 : nodes.size();
@@ -86,6 +109,11 @@ void LinkFailures::check(std::span<const NodeIndex> nodes)
 
 LinkFailures::Way LinkFailures::find(NodeIndex from, NodeIndex to, SimTime when)
 {
+  if (when >= platform_.outages_known_until())
+    throw std::runtime_error(fmt::format(
+        "platform {}: expected a run that ends before {} s of simulated time, got one that goes on. Its profiles are "
+        "read up to {} changes of links; let links fail less often, or say it with --fault.",
+        platform_.name(), sim::to_seconds(platform_.outages_known_until()), most_changes));
   const Route& usual = platform_.route(from, to);
   auto change = std::upper_bound(changes_.begin(), changes_.end(), when);
   for (SimTime at = when;; at = *change++) {
@@ -104,9 +132,8 @@ LinkFailures::SimTime LinkFailures::first_failure(const Route& route, SimTime fr
   SimTime first = sim::never;
   for (const LinkIndex link : route.links)
     if (const Periods* const all = periods(link); all != nullptr)
-      for (const auto& [begin, end] : *all)
-        if (end > from && begin < until)
-          first = std::min(first, std::max(begin, from));
+      if (const auto next = first_after(*all, from); next != all->end() && next->first < until)
+        first = std::min(first, std::max(next->first, from));
   return first;
 }
 
@@ -119,9 +146,10 @@ const LinkFailures::Periods* LinkFailures::periods(LinkIndex link) const
 bool LinkFailures::down(const simgrid::s4u::Link* link, SimTime when) const
 {
   const auto found = periods_.find(link);
-  return found != periods_.end() && std::any_of(found->second.begin(), found->second.end(), [when](const auto& period) {
-           return when >= period.first && when < period.second;
-         });
+  if (found == periods_.end())
+    return false;
+  const auto next = first_after(found->second, when);
+  return next != found->second.end() && when >= next->first;
 }
 
 // Between changes nothing changes: a way is looked for once.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Links that fail at a time and come back (--fault): which way a message can take meanwhile. A topology has other ways
-// than the one its routing would take; a platform from a file has not, and messages wait. WHAT_IF.md has the option.
+// Links that fail at a time and come back (--fault, and state profiles of a platform's file): which way a message can
+// take meanwhile. A topology has other ways than the one its routing would take; a platform from a file has not, and
+// messages wait. WHAT_IF.md has the option.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,6 +25,7 @@ struct LinkFailure {
   sim::SimTime at = 0;
   sim::SimTime length = sim::never; // never: for good
   std::string text;                 // the option as given, for messages
+  std::uint64_t times = 1;          // of a profile, which has only the first time here
 };
 
 class LinkFailures
@@ -30,7 +33,7 @@ class LinkFailures
 public:
   using SimTime = sim::SimTime;
 
-  // Throws std::invalid_argument for words that fit no link.
+  // Those of the platform are added. Throws std::invalid_argument for words that fit no link.
   LinkFailures(const Platform& platform, std::span<const LinkFailure> failures);
 
   // Throws std::invalid_argument if two of these nodes can never exchange a message again. Of more than `most_compared`
@@ -43,7 +46,8 @@ public:
     bool detour = false;          // it is not the one that the platform would take
     SimTime from = 0;             // when there is one: the time asked for, or later; `never`
   };
-  // For a message that departs at `when`. Routes stay valid.
+  // For a message that departs at `when`. Routes stay valid. Throws std::runtime_error for a time of which the
+  // platform's profiles are not known.
   Way find(NodeIndex from, NodeIndex to, SimTime when);
   // The first time in [from, until) at which a link of the route fails; `never` if none does.
   [[nodiscard]] SimTime first_failure(const Route& route, SimTime from, SimTime until) const;
@@ -54,11 +58,18 @@ public:
   }
   // Times [from, to) at which a link is not there, in order and apart; null: it never fails.
   using Periods = std::vector<std::pair<SimTime, SimTime>>;
+  // The first that ends behind a time.
+  static Periods::const_iterator first_after(const Periods& periods, SimTime time)
+  {
+    return std::upper_bound(periods.begin(), periods.end(), time,
+                            [](SimTime when, const auto& period) { return when < period.second; });
+  }
   [[nodiscard]] const Periods* periods(LinkIndex link) const;
 
   struct Given {
     LinkFailure failure;
     std::size_t links = 0;
+    bool for_good = false; // in the end
   };
   [[nodiscard]] std::span<const Given> given() const { return given_; }
 
@@ -73,6 +84,7 @@ public:
   Counts counts;
 
 private:
+  void add_outages();
   const Route* detour(NodeIndex from, NodeIndex to, std::size_t epoch);
   std::vector<simgrid::s4u::Link*> search(NodeIndex from, NodeIndex to, SimTime when);
   [[nodiscard]] bool down(const simgrid::s4u::Link* link, SimTime when) const;

@@ -97,7 +97,8 @@ std::unique_ptr<Platform> build_dragonfly(const Request& request, const Paramete
                              static_cast<std::uint32_t>(machine.hosts),
                              parse_arrangement(object, machine.arrangement),
                              parse_routing(object, machine.routing, routings),
-                             machine.seed};
+                             machine.seed,
+                             rails_of(object, machine)};
   Dragonfly::check(object, form);
   return assemble(request, "dragonfly",
                   {std::make_shared<Dragonfly>(form), "node", {machine.node, machine.local, machine.far}, 0}, machine);
@@ -110,7 +111,7 @@ std::unique_ptr<Platform> build_slimfly(const Request& request, const Parameters
   check_range(object, "hosts", machine.hosts, 1, most_ports);
   check_range(object, "q", machine.q, 3, most_ports);
   const SlimFly::Form form{static_cast<std::uint32_t>(machine.q), static_cast<std::uint32_t>(machine.hosts),
-                           parse_routing(object, machine.routing, routings), machine.seed};
+                           parse_routing(object, machine.routing, routings), machine.seed, rails_of(object, machine)};
   SlimFly::check(object, form);
   return assemble(request, "slimfly", {std::make_shared<SlimFly>(form), "node", {machine.node, machine.local}, 0},
                   machine);

@@ -50,6 +50,13 @@ struct Route {
   double bandwidth = 0;         // the narrowest link, bytes per second; infinity within a node
 };
 
+// A time in which a link is not there, as a profile of the platform says.
+struct Outage {
+  simgrid::s4u::Link* link = nullptr;
+  sim::SimTime from = 0;
+  sim::SimTime to = sim::never; // never: for good
+};
+
 class Platform
 {
 public:
@@ -75,6 +82,15 @@ public:
   [[nodiscard]] const std::map<std::string, std::string>& nic_properties() const { return nic_properties_; }
   // Its shape; nullptr if the platform comes from a file.
   [[nodiscard]] const Network* network() const { return network_.get(); }
+  // By the name of the link, then by time; without those of --fault.
+  [[nodiscard]] std::span<const Outage> outages() const { return outages_; }
+  // From then on nobody has asked the profiles, which go on without end; `never`: these are all outages.
+  [[nodiscard]] sim::SimTime outages_known_until() const { return outages_known_until_; }
+  void set_outages(std::vector<Outage> outages, sim::SimTime known_until)
+  {
+    outages_ = std::move(outages);
+    outages_known_until_ = known_until;
+  }
   // Every node computes so many times faster.
   void speed_up(double factor);
   void set_nic_property(const std::string& key, const std::string& value) { nic_properties_[key] = value; }
@@ -84,19 +100,22 @@ private:
   std::vector<Node> nodes_;
   std::shared_ptr<const Network> network_; // SimGrid's zone has it, too
   std::map<std::string, std::string> nic_properties_;
+  std::vector<Outage> outages_;
+  sim::SimTime outages_known_until_ = sim::never;
   struct Routes;
   std::unique_ptr<Routes> routes_;
 };
 
 // What the run asks of the platform.
 struct Request {
-  std::string spec;   // catalogue name ("bxi", "bxi:leaf=24,spines=12"), or path of a SimGrid XML file
+  std::string spec;   // catalogue name ("bxi", "bxi:leaf=24,spines=12"), or path of a SimGrid platform: XML, or a
+                      // shared object with load_platform()
   unsigned nodes = 1; // how many nodes the run wants at least; a platform of fixed size may have more or fewer
   unsigned cores = 0; // cores per node; 0: the platform's own
 };
 
-// Throws std::invalid_argument (object, expected, got, next step) for an unknown name, unreadable or malformed XML, or
-// a bad parameter. Creates the process's SimGrid engine if there is none.
+// Throws std::invalid_argument (object, expected, got, next step) for an unknown name, a file that is no platform or
+// has what cannot be simulated, or a bad parameter. Creates the process's SimGrid engine if there is none.
 std::unique_ptr<Platform> make_platform(const Request& request);
 
 struct CatalogueEntry {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,28 +70,53 @@ void release_simgrid()
 namespace
 {
 
-[[noreturn]] void rehearse_in_child(const std::function<void()>& attempt, int report)
+// The verdict of the child, in a file in memory: one of these, the text, and `whole`.
+constexpr char went_well = 'w';
+constexpr char went_wrong = 'e';
+constexpr char whole = '\n';
+int verdict = -1; // of the child
+
+// Also in signal handlers.
+[[noreturn]] void tell(char outcome, std::string_view text)
+{
+  bool told = write(verdict, &outcome, 1) == 1;
+  while (told && !text.empty()) {
+    const ssize_t count = write(verdict, text.data(), text.size());
+    told = count > 0;
+    text.remove_prefix(told ? static_cast<std::size_t>(count) : 0);
+  }
+  told = told && write(verdict, &whole, 1) == 1;
+  _exit(told ? 0 : 1);
+}
+
+[[noreturn]] void rehearse_in_child(const std::function<std::string()>& attempt, int output)
 {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   for (const int fatal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
     std::signal(fatal, SIG_DFL);
-  dup2(report, STDERR_FILENO);
-  dup2(report, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  dup2(output, STDOUT_FILENO);
   try {
-    attempt();
+    tell(went_well, attempt());
   } catch (const std::exception& error) {
-    const std::string text = error.what();
-    const bool told = write(report, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    _exit(told ? 1 : 2);
+    tell(went_wrong, error.what());
+  } catch (...) {
+    tell(went_wrong, "an exception that is no std::exception");
   }
-  _exit(0);
 }
 
-// "[host:actor:(1) 0.000000] [category/LEVEL] text" to "text", and only the first line.
+// Of the lines that SimGrid printed the first about an error, else the first, without what stands before the text:
+// "[host:actor:(1) 0.000000] FILE:LINE: [category/LEVEL] text".
 std::string first_message(const std::string& output)
 {
-  std::string line = output.substr(0, output.find('\n'));
+  std::size_t begin = 0;
+  for (const std::string_view level : {std::string_view("/CRITICAL] "), std::string_view("/ERROR] ")})
+    if (const auto at = output.find(level); at != std::string::npos) {
+      begin = at + level.size();
+      break;
+    }
+  std::string line = output.substr(begin, output.find('\n', begin) - begin);
   while (!line.empty() && line.front() == '[') {
     const auto end = line.find("] ");
     if (end == std::string::npos)
@@ -100,42 +126,74 @@ std::string first_message(const std::string& output)
   return line;
 }
 
-} // namespace
-
-std::string rehearse(const std::function<void()>& attempt)
+std::string read_all(int file)
 {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    throw std::system_error(errno, std::generic_category(), "pipe");
-  const pid_t child = fork();
-  if (child < 0) {
-    const int error = errno;
-    close(ends[0]);
-    close(ends[1]);
-    throw std::system_error(error, std::generic_category(), "fork");
-  }
-  if (child == 0) {
-    close(ends[0]);
-    rehearse_in_child(attempt, ends[1]);
-  }
-  close(ends[1]);
-  std::string output;
+  std::string text;
   std::array<char, 4096> buffer{};
   ssize_t got = 0;
-  while ((got = read(ends[0], buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
+  while ((got = read(file, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR))
     if (got > 0)
-      output.append(buffer.data(), static_cast<std::size_t>(got));
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+      text.append(buffer.data(), static_cast<std::size_t>(got));
+  return text;
+}
+
+std::string end_text(int status, const std::string& output)
+{
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    return {};
+    return "an end of the process, with status 0";
   if (std::string message = first_message(output); !message.empty())
     return message;
   if (WIFSIGNALED(status))
     return fmt::format("SimGrid crashed ({})", strsignal(WTERMSIG(status)));
-  return fmt::format("SimGrid ended with status {}", WEXITSTATUS(status));
+  return fmt::format("an end of the process, with status {}", WEXITSTATUS(status));
+}
+
+} // namespace
+
+void abandon(std::string_view reason)
+{
+  tell(went_wrong, reason);
+}
+
+Rehearsal rehearse(const std::function<std::string()>& attempt)
+{
+  std::array<int, 2> ends{};
+  const int answer = memfd_create("umwelt", MFD_CLOEXEC);
+  if (answer < 0)
+    throw std::system_error(errno, std::generic_category(), "memfd_create");
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    const int error = errno;
+    close(answer);
+    throw std::system_error(error, std::generic_category(), "pipe");
+  }
+  const pid_t child = fork();
+  if (child < 0) {
+    const int error = errno;
+    for (const int open : {ends[0], ends[1], answer})
+      close(open);
+    throw std::system_error(error, std::generic_category(), "fork");
+  }
+  if (child == 0) {
+    close(ends[0]);
+    verdict = answer;
+    rehearse_in_child(attempt, ends[1]);
+  }
+  close(ends[1]);
+  const std::string output = read_all(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  lseek(answer, 0, SEEK_SET);
+  const std::string told = read_all(answer);
+  close(answer);
+  const bool complete = told.size() > 1 && told.back() == whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (!complete)
+    return {end_text(status, output), {}};
+  std::string text = told.substr(1, told.size() - 2);
+  if (told.front() == went_well)
+    return {{}, std::move(text)};
+  return {text.empty() ? "an error without a text" : std::move(text), {}};
 }
 
 } // namespace umwelt::platform

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace simgrid::s4u
 {
@@ -22,9 +23,17 @@ simgrid::s4u::Engine& simgrid_engine();
 // calls this so that another may follow. Not to be called from inside a SimGrid actor.
 void release_simgrid();
 
-// Runs `attempt` in a child process and returns what went wrong there: the text of an exception, or the first line
-// SimGrid printed before it aborted or crashed; empty if nothing did. SimGrid reports some errors in platform files by
-// exceptions, others by abort() or worse, and leaves a half-loaded platform behind in either case.
-std::string rehearse(const std::function<void()>& attempt);
+struct Rehearsal {
+  std::string problem; // what went wrong; empty: nothing
+  std::string result;  // of the attempt
+};
+
+// Runs `attempt` in a child process. What went wrong there is the text of an exception, or the first error SimGrid
+// printed before it aborted or crashed. SimGrid reports some errors in platform files by exceptions, others by abort()
+// or worse, and leaves a half-loaded platform behind in either case.
+Rehearsal rehearse(const std::function<std::string()>& attempt);
+
+// From inside an attempt, signal handlers included: it went wrong, for this reason.
+[[noreturn]] void abandon(std::string_view reason);
 
 } // namespace umwelt::platform

@@ -119,11 +119,10 @@ bool BxiFabric::survives(platform::LinkIndex index, Passage& passage)
   BxiLink& link = links_[index];
   const SimTime until =
       passage.start + (passage.one_packet ? sim::transfer_time(passage.bytes, link.bandwidth) : SimTime{0});
-  for (const auto& [begin, end] : *link.failures) {
-    if (begin <= until && passage.start < end) {
-      passage.cut = true;
-      return false;
-    }
+  const auto first = platform::LinkFailures::first_after(*link.failures, passage.start);
+  if (first != link.failures->end() && first->first <= until) {
+    passage.cut = true;
+    return false;
   }
   if (!passage.one_packet)
     await_failure(index);
@@ -134,8 +133,9 @@ void BxiFabric::await_failure(platform::LinkIndex index)
 {
   BxiLink& link = links_[index];
   const SimTime now = timeline_.now();
-  const auto next = std::find_if(link.failures->begin(), link.failures->end(),
-                                 [now](const auto& period) { return period.first > now; });
+  auto next = platform::LinkFailures::first_after(*link.failures, now);
+  if (next != link.failures->end() && next->first <= now) // one that lasts
+    ++next;
   if (next == link.failures->end())
     return;
   if (link.failure == nullptr)

@@ -50,6 +50,19 @@ BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
 
 BxiModel::~BxiModel() = default;
 
+// What a platform says of its switches is not asked for by the user, who may look at it with either fabric.
+void BxiParameters::check_effect(const Parameters& given) const
+{
+  if (fabric != "occupancy")
+    return;
+  for (const auto& [key, value] : given.values())
+    if (key.starts_with("fabric_"))
+      throw std::invalid_argument(fmt::format("{}: parameter {}: expected it with --fabric packet, got the fabric "
+                                              "occupancy, in which it has no effect. Say --fabric packet, or leave it "
+                                              "out.",
+                                              value.origin, key));
+}
+
 std::unique_ptr<Fabric> BxiModel::make_fabric()
 {
   Fabric::Client& client = *this;
@@ -57,8 +70,10 @@ std::unique_ptr<Fabric> BxiModel::make_fabric()
     return std::make_unique<BxiFabric>(context_.platform, parameters_, context_.timeline, client, context_.failures);
   if (parameters_.fabric == "packet") {
     if (context_.failures != nullptr)
-      throw std::invalid_argument("--fabric packet: expected links that do not fail, got --fault. Take --fabric "
-                                  "occupancy, or leave one of them out.");
+      throw std::invalid_argument(
+          "--fabric packet: expected links that do not fail, got --fault or a state profile of the "
+          "platform. Take --fabric "
+          "occupancy, or leave one of them out.");
     if (BxiFaults(parameters_).any())
       faults_ = std::make_unique<BxiLinkFaults>(context_.platform, parameters_);
     const Framing framing{parameters_.coding, parameters_.header, parameters_.packet + parameters_.packet_header};

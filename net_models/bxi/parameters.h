@@ -16,6 +16,7 @@
 
 #include "net_models/core/model.h"
 #include "net_models/packet/parameters.h"
+#include "runtime/base/parameters.h"
 #include "runtime/base/time.h"
 
 namespace umwelt::net
@@ -161,6 +162,9 @@ struct BxiParameters {
   {
     return kind == WriteKind::full_event ? take_event : take_counter;
   }
+
+  // Throws std::invalid_argument for one of the fabric `packet` while there is another.
+  void check_effect(const Parameters& given) const;
 
   template <class Visitor> void visit(Visitor& v)
   {

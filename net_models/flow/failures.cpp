@@ -99,13 +99,18 @@ bool FlowModel::cut_running()
     any = true;
     running_[i]->cancel();
     forget_running(i);
-    ++context_.failures->counts.resent;
-    if (flight.header_told)
-      schedule(flight, Stage::inject, now);
-    else
-      flight.cut = true; // its header is there already, but waits for earlier ones
+    send_again(flight, now);
   }
   return any;
+}
+
+void FlowModel::send_again(Flight& flight, SimTime when)
+{
+  ++context_.failures->counts.resent;
+  if (flight.header_told)
+    schedule(flight, Stage::inject, when);
+  else
+    flight.cut = true; // its header is there already, but waits for earlier ones
 }
 
 } // namespace umwelt::net

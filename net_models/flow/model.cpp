@@ -222,7 +222,7 @@ bool FlowModel::advance_external(SimTime limit)
   bool failed = false;
   try {
     done = simgrid::s4u::Comm::wait_any_for(running_, seconds_left);
-  } catch (const simgrid::NetworkFailureException&) { // a link went down: platform files can say so
+  } catch (const simgrid::NetworkFailureException&) { // shared objects give SimGrid profiles
     const auto broken = std::find_if(running_.begin(), running_.end(), [](const simgrid::s4u::CommPtr& comm) {
       return comm->get_state() == simgrid::s4u::Activity::State::FAILED;
     });
@@ -237,7 +237,7 @@ bool FlowModel::advance_external(SimTime limit)
   // Solver and timeline round differently: never in the timeline's past.
   const SimTime left = std::max(simgrid_now(), context_.timeline.now());
   if (failed) {
-    schedule(flight, Stage::failed, left);
+    send_again(flight, left + sim::nanosecond); // a link may be back here and not yet in SimGrid, which rounds
     return true;
   }
   flight.carried = true;

@@ -86,6 +86,7 @@ private:
   bool is_cut(Flight& flight, SimTime header_at);
   void await_failure(const Flight& flight);
   bool cut_running();
+  void send_again(Flight& flight, SimTime when);
   void schedule(Flight& flight, Stage stage, SimTime when);
   void tell(const Flight& flight, SimTime end, StageOutcome outcome) const;
 

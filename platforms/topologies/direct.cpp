@@ -1,10 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "platforms/topologies/direct.h"
 
+#include <fmt/format.h>
+
 #include "platforms/topologies/draw.h"
 
 namespace umwelt::platform
 {
+
+DirectTopology::DirectTopology(const Graph& plane, std::uint32_t hosts, Choice choice)
+    : Topology(planes(plane, choice.rails)), hosts_(hosts), switches_(plane.switches()),
+      channels_(static_cast<std::uint32_t>(plane.channels().size())), choice_(choice)
+{
+}
+
+// Channel c of the first plane is c + r * channels_ of plane r.
+Graph DirectTopology::planes(const Graph& plane, std::uint32_t rails)
+{
+  Graph graph(plane.nodes(), plane.switches() * rails);
+  const auto channels = plane.channels();
+  for (std::uint32_t rail = 0; rail < rails; ++rail) {
+    const auto moved = [&](Vertex vertex) {
+      return vertex < plane.nodes() ? vertex : vertex + rail * plane.switches();
+    };
+    for (std::size_t i = 0; i < channels.size(); i += 2)
+      graph.connect(moved(channels[i].from), moved(channels[i].to), channels[i].kind);
+  }
+  graph.finish();
+  return graph;
+}
+
+void DirectTopology::into_plane(Flow flow, std::span<Hop> path) const
+{
+  constexpr std::uint64_t of_rails = 0xffffffff; // no topology draws by this number
+  const std::uint32_t rail = choice_.routing == Routing::random
+                                 ? draw(choice_.rails, choice_.seed, flow.from, flow.to, of_rails)
+                                 : flow.to % choice_.rails;
+  for (Hop& hop : path)
+    hop.channel += rail * channels_;
+}
 
 Graph DirectTopology::with_nodes(std::uint32_t switches, std::uint32_t hosts)
 {
@@ -24,6 +58,7 @@ Path DirectTopology::route(Vertex from, Vertex to) const
   else if (first != last)
     append_minimal(first, last, {from, to}, 0, path);
   path.push_back({graph().leaving(to).front() ^ 1U, 0}); // the other direction of the destination's cable
+  into_plane({from, to}, path);
   return path;
 }
 
@@ -33,16 +68,18 @@ bool DirectTopology::detour(Vertex from, Vertex to, std::uint64_t draw, Path& pa
     return false;
   const SwitchIndex first = from / hosts_;
   const SwitchIndex last = to / hosts_;
+  const std::size_t begin = path.size();
   path.push_back({graph().leaving(from).front(), 0});
   if (first != last)
     append_valiant(first, last, {from, to}, random_bits(draw, from, to), path);
   path.push_back({graph().leaving(to).front() ^ 1U, 0});
+  into_plane({from, to}, std::span(path).subspan(begin));
   return true;
 }
 
 void DirectTopology::append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t random, Path& path) const
 {
-  const SwitchIndex middle = scaled(random, graph().switches());
+  const SwitchIndex middle = scaled(random, switches_);
   if (middle != from)
     append_minimal(from, middle, flow, 0, path);
   if (middle != to)
@@ -54,6 +91,37 @@ void DirectTopology::append(SwitchIndex from, SwitchIndex to, std::uint32_t virt
 {
   const auto channels = graph().between(vertex(from), vertex(to));
   path.push_back({channels[parallel % channels.size()], virtual_channel});
+}
+
+std::string DirectTopology::switch_name(SwitchIndex index) const
+{
+  const std::string name = name_in_plane(index % switches_);
+  return choice_.rails == 1 ? name : fmt::format("rail{}.{}", index / switches_, name);
+}
+
+std::string DirectTopology::part(SwitchIndex index) const
+{
+  const std::string name = part_of_plane(index % switches_);
+  return choice_.rails == 1 ? name : fmt::format("rail {}, {}", index / switches_, name);
+}
+
+// Planes have nothing but the nodes in common: halves of these cut each of them.
+std::optional<Bisection> DirectTopology::known_bisection() const
+{
+  std::optional<Bisection> known = bisection_of_plane();
+  if (known)
+    for (std::uint64_t& cables : known->cables)
+      cables *= choice_.rails;
+  return known;
+}
+
+// Planes beside each other.
+Topology::Position DirectTopology::position(SwitchIndex index) const
+{
+  Position place = place_in_plane(index % switches_);
+  if (choice_.rails > 1)
+    place.x = (index / switches_ + 0.05 + 0.9 * place.x) / choice_.rails;
+  return place;
 }
 
 } // namespace umwelt::platform

@@ -24,7 +24,8 @@ void Dragonfly::check(const std::string& object, const Form& form)
         object, ports + 1, form.groups));
   const std::uint64_t routers = product(form.groups, form.routers);
   const std::uint64_t nodes = product(routers, form.hosts);
-  check_size(object, nodes, product(routers, form.hosts + std::uint64_t{form.routers} / 2 + form.global));
+  check_size(object, nodes,
+             product(form.rails, product(routers, form.hosts + std::uint64_t{form.routers} / 2 + form.global)));
 }
 
 std::uint32_t Dragonfly::cables_between(const Form& form)
@@ -78,7 +79,8 @@ Graph Dragonfly::make_graph(const Form& form)
 }
 
 Dragonfly::Dragonfly(const Form& form)
-    : DirectTopology(make_graph(form), form.hosts, {form.routing, form.seed, 2}), form_(form), ports_(arrange(form))
+    : DirectTopology(make_graph(form), form.hosts, {form.routing, form.seed, 2, form.rails}), form_(form),
+      ports_(arrange(form))
 {
 }
 
@@ -87,8 +89,9 @@ SwitchIndex Dragonfly::leave(SwitchIndex from, std::uint32_t group, SwitchIndex 
 {
   const std::uint32_t own = from / form_.routers;
   const std::uint32_t cables = cables_between(form_);
-  const std::uint32_t first =
-      choice().routing == Routing::random ? draw(cables, choice().seed, flow.from, flow.to, group) : to % cables;
+  const std::uint32_t first = choice().routing == Routing::random
+                                  ? draw(cables, choice().seed, flow.from, flow.to, group)
+                                  : chooser(to, flow) % cables;
   Ends best;
   std::uint32_t fewest = std::numeric_limits<std::uint32_t>::max();
   for (std::uint32_t i = 0; i < cables; ++i) {
@@ -129,12 +132,12 @@ void Dragonfly::append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, std:
   append_minimal(leave(from, middle, to, flow, 0, path), to, flow, 1, path);
 }
 
-std::string Dragonfly::switch_name(SwitchIndex index) const
+std::string Dragonfly::name_in_plane(SwitchIndex index) const
 {
   return fmt::format("router{}.{}", index / form_.routers, index % form_.routers);
 }
 
-Topology::Position Dragonfly::position(SwitchIndex index) const
+Topology::Position Dragonfly::place_in_plane(SwitchIndex index) const
 {
   const Position group = on_circle(index / form_.routers, form_.groups);
   const Position router = on_circle(index % form_.routers, form_.routers);
@@ -142,7 +145,7 @@ Topology::Position Dragonfly::position(SwitchIndex index) const
   return {group.x * (1 - size) + router.x * size, group.y * (1 - size) + router.y * size};
 }
 
-std::string Dragonfly::part(SwitchIndex index) const
+std::string Dragonfly::part_of_plane(SwitchIndex index) const
 {
   return fmt::format("group {}", index / form_.routers);
 }

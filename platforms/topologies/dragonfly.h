@@ -32,6 +32,7 @@ public:
     Arrangement arrangement = Arrangement::palm_tree;
     Routing routing = Routing::minimal;
     std::uint64_t seed = 0;
+    std::uint32_t rails = 1;
   };
   // Throws std::invalid_argument (`object`: "platform dragonfly") if the groups have not enough ports to reach each
   // other, or it is too large.
@@ -39,11 +40,11 @@ public:
 
   explicit Dragonfly(const Form& form);
 
-  [[nodiscard]] std::string switch_name(SwitchIndex index) const override; // "router3 of group1" is "router1.3"
-  [[nodiscard]] Position position(SwitchIndex index) const override;
-  [[nodiscard]] std::string part(SwitchIndex index) const override;
-
 private:
+  [[nodiscard]] std::string name_in_plane(SwitchIndex index) const override; // "router3 of group1" is "router1.3"
+  [[nodiscard]] Position place_in_plane(SwitchIndex index) const override;
+  [[nodiscard]] std::string part_of_plane(SwitchIndex index) const override;
+
   // The routers at the ends of a cable between two groups.
   struct Ends {
     SwitchIndex from = 0;

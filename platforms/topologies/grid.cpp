@@ -12,8 +12,8 @@
 namespace umwelt::platform
 {
 
-GridTopology::GridTopology(Graph graph, Shape sizes, std::uint32_t hosts, Choice choice)
-    : DirectTopology(std::move(graph), hosts, choice), sizes_(std::move(sizes))
+GridTopology::GridTopology(const Graph& plane, Shape sizes, std::uint32_t hosts, Choice choice)
+    : DirectTopology(plane, hosts, choice), sizes_(std::move(sizes))
 {
   std::exclusive_scan(sizes_.begin(), sizes_.end(), std::back_inserter(strides_), 1U, std::multiplies<>());
 }
@@ -33,12 +33,12 @@ Shape GridTopology::coordinates(SwitchIndex index) const
   return at;
 }
 
-std::string GridTopology::switch_name(SwitchIndex index) const
+std::string GridTopology::name_in_plane(SwitchIndex index) const
 {
   return fmt::format("switch{}", fmt::join(coordinates(index), "."));
 }
 
-std::string GridTopology::part(SwitchIndex index) const
+std::string GridTopology::part_of_plane(SwitchIndex index) const
 {
   return fmt::format("{} {}", sizes_.size() == 1 ? "switch" : "slice", coordinates(index).back());
 }

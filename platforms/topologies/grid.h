@@ -15,12 +15,8 @@ namespace umwelt::platform
 
 class GridTopology : public DirectTopology
 {
-public:
-  [[nodiscard]] std::string switch_name(SwitchIndex index) const override; // "switch1.2.0"
-  [[nodiscard]] std::string part(SwitchIndex index) const override;
-
 protected:
-  GridTopology(Graph graph, Shape sizes, std::uint32_t hosts, Choice choice);
+  GridTopology(const Graph& plane, Shape sizes, std::uint32_t hosts, Choice choice);
 
   // How many there are.
   static std::uint32_t switches_of(const Shape& sizes);
@@ -34,6 +30,9 @@ protected:
   }
 
 private:
+  [[nodiscard]] std::string name_in_plane(SwitchIndex index) const override; // "switch1.2.0"
+  [[nodiscard]] std::string part_of_plane(SwitchIndex index) const override;
+
   Shape sizes_;
   Shape strides_; // by dimension: from a switch to the next one
 };

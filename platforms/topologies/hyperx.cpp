@@ -20,7 +20,7 @@ void HyperX::check(const std::string& object, const Form& form)
   }
   check_range(object, "ports of a switch (dims, links and hosts)", ports + form.hosts, 1, most_ports);
   const std::uint64_t nodes = product(switches, form.hosts);
-  check_size(object, nodes, product(switches, ports + form.hosts));
+  check_size(object, nodes, product(form.rails, product(switches, ports + form.hosts)));
 }
 
 Graph HyperX::make_graph(const Form& form)
@@ -40,7 +40,8 @@ Graph HyperX::make_graph(const Form& form)
 }
 
 HyperX::HyperX(const Form& form)
-    : GridTopology(make_graph(form), form.sizes, form.hosts, {form.routing, form.seed, 1}), parallel_(form.parallel)
+    : GridTopology(make_graph(form), form.sizes, form.hosts, {form.routing, form.seed, 1, form.rails}),
+      parallel_(form.parallel)
 {
 }
 
@@ -61,19 +62,19 @@ void HyperX::append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::ui
       continue;
     const SwitchIndex there = moved(here, i, at[i], target[i]);
     append(here, there, random ? hop++ : base, path,
-           random ? draw(parallel_, choice().seed, flow.from, flow.to, order.size() + 1 + i) : flow.to);
+           random ? draw(parallel_, choice().seed, flow.from, flow.to, order.size() + 1 + i)
+                  : flow.to / choice().rails);
     here = there;
   }
 }
 
-std::optional<Bisection> HyperX::known_bisection() const
+std::optional<Bisection> HyperX::bisection_of_plane() const
 {
   const bool even = std::all_of(sizes().begin(), sizes().end(), [](auto size) { return size % 2 == 0; });
   if (!even)
     return std::nullopt;
   const std::uint64_t least = *std::min_element(sizes().begin(), sizes().end());
-  const std::uint64_t switches = graph().switches();
-  const std::uint64_t between = switches * least / 4 * parallel_;
+  const std::uint64_t between = switches() * least / 4 * parallel_;
   if (const std::uint64_t nodes = graph().nodes() / 2; nodes < between)
     return Bisection{{nodes, 0, 0}, "the cables of half of the nodes are fewer than those between the switches"};
   return Bisection{{0, between, 0}, "across the shortest dimension, J. Ahn et al., 2009"};

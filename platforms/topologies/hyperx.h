@@ -24,15 +24,15 @@ public:
     std::uint32_t hosts = 1;
     Routing routing = Routing::dimension_order;
     std::uint64_t seed = 0;
+    std::uint32_t rails = 1;
   };
   // Throws std::invalid_argument (`object`: "platform hyperx") if it is too large.
   static void check(const std::string& object, const Form& form);
 
   explicit HyperX(const Form& form);
 
-  [[nodiscard]] std::optional<Bisection> known_bisection() const override;
-
 private:
+  [[nodiscard]] std::optional<Bisection> bisection_of_plane() const override;
   static Graph make_graph(const Form& form);
   void append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t base, Path& path) const override;
 

@@ -62,7 +62,7 @@ void SlimFly::check(const std::string& object, const Form& form)
   }
   const std::uint64_t routers = product(2, product(form.q, form.q));
   const std::uint64_t nodes = product(routers, form.hosts);
-  check_size(object, nodes, product(routers, form.hosts + std::uint64_t{degree(form.q)} / 2 + 1));
+  check_size(object, nodes, product(form.rails, product(routers, form.hosts + std::uint64_t{degree(form.q)} / 2 + 1)));
 }
 
 Graph SlimFly::make_graph(const Form& form)
@@ -91,7 +91,7 @@ Graph SlimFly::make_graph(const Form& form)
 }
 
 SlimFly::SlimFly(const Form& form)
-    : DirectTopology(make_graph(form), form.hosts, {form.routing, form.seed, 2}), form_(form)
+    : DirectTopology(make_graph(form), form.hosts, {form.routing, form.seed, 2, form.rails}), form_(form)
 {
 }
 
@@ -106,18 +106,19 @@ void SlimFly::append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::u
       common.push_back(next - graph().nodes());
   const auto count = static_cast<std::uint32_t>(common.size());
   const SwitchIndex middle =
-      common[choice().routing == Routing::random ? draw(count, choice().seed, flow.from, flow.to, base) : to % count];
+      common[choice().routing == Routing::random ? draw(count, choice().seed, flow.from, flow.to, base)
+                                                 : chooser(to, flow) % count];
   append(from, middle, base, path);
   append(middle, to, base + 1, path);
 }
 
-std::string SlimFly::switch_name(SwitchIndex index) const
+std::string SlimFly::name_in_plane(SwitchIndex index) const
 {
   return fmt::format("router{}.{}.{}", index / (form_.q * form_.q), index / form_.q % form_.q, index % form_.q);
 }
 
 // The two halves above each other, a column for each group of q routers.
-Topology::Position SlimFly::position(SwitchIndex index) const
+Topology::Position SlimFly::place_in_plane(SwitchIndex index) const
 {
   const std::uint32_t half = index / (form_.q * form_.q);
   const double across = index / form_.q % form_.q;
@@ -125,7 +126,7 @@ Topology::Position SlimFly::position(SwitchIndex index) const
   return {(across + 0.3 + 0.4 * (within / form_.q)) / form_.q, half * 0.55 + 0.45 * (within / form_.q)};
 }
 
-std::string SlimFly::part(SwitchIndex index) const
+std::string SlimFly::part_of_plane(SwitchIndex index) const
 {
   return fmt::format("group {}.{}", index / (form_.q * form_.q), index / form_.q % form_.q);
 }

@@ -22,6 +22,7 @@ public:
     std::uint32_t hosts = 1; // of a router
     Routing routing = Routing::minimal;
     std::uint64_t seed = 0;
+    std::uint32_t rails = 1;
   };
   // Throws std::invalid_argument (`object`: "platform slimfly") if there is no such field, or it is too large.
   static void check(const std::string& object, const Form& form);
@@ -30,11 +31,10 @@ public:
 
   explicit SlimFly(const Form& form);
 
-  [[nodiscard]] std::string switch_name(SwitchIndex index) const override; // "router0.x.y" or "router1.m.c"
-  [[nodiscard]] Position position(SwitchIndex index) const override;
-  [[nodiscard]] std::string part(SwitchIndex index) const override;
-
 private:
+  [[nodiscard]] std::string name_in_plane(SwitchIndex index) const override; // "router0.x.y" or "router1.m.c"
+  [[nodiscard]] Position place_in_plane(SwitchIndex index) const override;
+  [[nodiscard]] std::string part_of_plane(SwitchIndex index) const override;
   static Graph make_graph(const Form& form);
   void append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t base, Path& path) const override;
 

@@ -24,7 +24,7 @@ void Torus::check(const std::string& object, const Form& form)
   for (const std::uint32_t size : form.sizes)
     switches = product(switches, size);
   const std::uint64_t nodes = product(switches, form.hosts);
-  check_size(object, nodes, product(std::max(switches, nodes), form.sizes.size() + 1));
+  check_size(object, nodes, product(form.rails, product(std::max(switches, nodes), form.sizes.size() + 1)));
 }
 
 Graph Torus::make_graph(const Form& form)
@@ -47,7 +47,8 @@ Graph Torus::make_graph(const Form& form)
 }
 
 Torus::Torus(const Form& form)
-    : GridTopology(make_graph(form), form.sizes, form.hosts, {form.routing, form.seed, form.wraps ? 2U : 1U}),
+    : GridTopology(make_graph(form), form.sizes, form.hosts,
+                   {form.routing, form.seed, form.wraps ? 2U : 1U, form.rails}),
       wraps_(form.wraps)
 {
 }
@@ -83,18 +84,18 @@ void Torus::append_minimal(SwitchIndex from, SwitchIndex to, Flow flow, std::uin
   }
 }
 
-std::optional<Bisection> Torus::known_bisection() const
+std::optional<Bisection> Torus::bisection_of_plane() const
 {
   const std::uint32_t longest = *std::max_element(sizes().begin(), sizes().end());
   if (longest % 2 != 0)
     return std::nullopt;
-  const std::uint64_t rows = graph().switches() / longest;
+  const std::uint64_t rows = switches() / longest;
   return Bisection{{0, has_wrap(wraps_, longest) ? 2 * rows : rows, 0},
                    "across the longest dimension, W. Dally, B. Towles, 2004, section 5"};
 }
 
 // The first two dimensions span the picture; others shift a switch a little.
-Topology::Position Torus::position(SwitchIndex index) const
+Topology::Position Torus::place_in_plane(SwitchIndex index) const
 {
   const Shape at = coordinates(index);
   if (at.size() == 1)

@@ -126,7 +126,7 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { add_mca(s.draft.app.mca, g); }},
   {Group::most_used, "platform", "SPEC", "simulated machine: a name of `umwelt platforms` with parameters "
    "(bxi:leaf=24), or a "
-   "SimGrid XML file; default bxi",
+   "SimGrid platform: an XML file, or a shared object (.so) with load_platform(); default bxi",
    [](S s, G g) { s.run.platform = g.value(); }},
   {Group::most_used, "cpu", "POLICY", "simulated time of computation: measured (default); none; fixed=NS (every "
    "burst, in ns or "

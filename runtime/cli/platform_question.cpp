@@ -68,6 +68,11 @@ void describe(const PlatformQuestion& question, const Platform& platform, Answer
     answers.json["cables"] = cables / 2;
   }
   answers.text += '\n';
+  if (const std::size_t outages = platform.outages().size(); outages > 0) {
+    answers.text += fmt::format("  links fail by profile: {} times{}\n", outages,
+                                platform.outages_known_until() == sim::never ? "" : " and on, without end");
+    answers.json["outages"] = outages;
+  }
   if (question.check || question.bisection || !question.routes.empty() || !question.draw.empty())
     return;
   for (const ParameterInfo& parameter : platform::parameters_of(question.spec))

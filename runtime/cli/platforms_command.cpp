@@ -19,9 +19,10 @@ std::string platforms_text(std::span<const platform::CatalogueEntry> catalogue)
     if (!entry.parameters.empty())
       text += fmt::format("{:<{}}  parameters: {}\n", "", width, entry.parameters);
   }
-  return text + "\nWith parameters: umwelt run --platform NAME:KEY=VALUE,KEY=VALUE ...\n"
-                "Its NICs' parameters (`umwelt models`, model bxi): nic:KEY=VALUE among these.\n"
-                "A SimGrid platform in XML: umwelt run --platform FILE.xml ...\n";
+  return text +
+         "\nWith parameters: umwelt run --platform NAME:KEY=VALUE,KEY=VALUE ...\n"
+         "Its NICs' parameters (`umwelt models`, model bxi): nic:KEY=VALUE among these.\n"
+         "A SimGrid platform in XML, or in C++ with load_platform(): umwelt run --platform FILE.xml, FILE.so ...\n";
 }
 
 std::string platforms_json(std::span<const platform::CatalogueEntry> catalogue)

@@ -35,7 +35,8 @@ observe::FaultRecord fault_record(const platform::LinkFailures& failures)
 {
   observe::FaultRecord record;
   for (const platform::LinkFailures::Given& given : failures.given())
-    record.failures.push_back({given.failure.links, given.links, given.failure.at, given.failure.length});
+    record.failures.push_back(
+        {given.failure.links, given.links, given.failure.at, given.failure.length, given.failure.times});
   record.rerouted = failures.counts.rerouted;
   record.delayed = failures.counts.delayed;
   record.waited = failures.counts.waited;

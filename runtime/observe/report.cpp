@@ -446,7 +446,8 @@ std::string fault_lines(const JobRecord& job)
   for (const FaultRecord::Failure& one : faults.failures)
     text += fmt::format("{}'{}' ({} link{}) at {} {}", text.empty() ? "" : ", ", one.links, one.count,
                         one.count == 1 ? "" : "s", show_time(one.at),
-                        one.length == sim::never ? "for good" : "for " + show_time(one.length));
+                        one.length == sim::never ? "for good" : "for " + show_time(one.length)) +
+            (one.times == 1 ? "" : fmt::format(" and {} times more", show_count(one.times - 1)));
   return fmt::format("  links failed: {}\n  messages: {} rerouted, {} delayed ({} in all), {} sent again, {} failed\n",
                      text, show_count(faults.rerouted), show_count(faults.delayed), show_time(faults.waited),
                      show_count(faults.resent), show_count(faults.failed));
@@ -458,6 +459,8 @@ nlohmann::ordered_json json_of(const FaultRecord& faults)
   for (const FaultRecord::Failure& one : faults.failures) {
     nlohmann::ordered_json entry = {{"links", one.links}, {"count", one.count}, {"at_ps", one.at}};
     entry["for_ps"] = one.length == sim::never ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(one.length);
+    if (one.times != 1)
+      entry["times"] = one.times;
     links.push_back(std::move(entry));
   }
   return {{"links", links},

@@ -133,6 +133,7 @@ struct FaultRecord {
     std::uint64_t count = 0;
     sim::SimTime at = 0;
     sim::SimTime length = sim::never; // never: for good
+    std::uint64_t times = 1;          // by a profile, which goes on; `at` and `length` are the first
   };
   std::vector<Failure> failures;
   std::uint64_t rerouted = 0; // messages that took another way,

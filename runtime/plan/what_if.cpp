@@ -97,7 +97,7 @@ void apply_factors(const RunOptions& options, platform::Platform& platform)
 std::unique_ptr<platform::LinkFailures> make_failures(const RunOptions& options, const platform::Platform& platform,
                                                       const Placement& placement)
 {
-  if (options.faults.empty())
+  if (options.faults.empty() && platform.outages().empty())
     return nullptr;
   std::set<platform::NodeIndex> nodes;
   for (const RankPlace& place : placement.ranks)

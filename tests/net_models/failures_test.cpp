@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Links that fail (--fault), in each model.
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -191,6 +192,57 @@ TEST(Failures, LongMessagesThatShareTheLinkAreAllSentAgain)
   for (const Observed* put : puts) {
     EXPECT_GT(put->done, 1400 * microsecond);
     EXPECT_LT(put->done, 6 * millisecond);
+  }
+}
+
+// A platform of two nodes and a cable between them, whose profile of failures is `profile`; empty: none.
+std::string platform_file(const std::string& profile)
+{
+  const std::string directory = testing::TempDir();
+  std::ofstream(directory + "cable.state") << profile;
+  std::string path = directory + (profile.empty() ? "whole.xml" : "failing.xml");
+  std::ofstream(path) << R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full">
+  <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+  <link id="cable" bandwidth="10GBps" latency="1us" sharing_policy="SPLITDUPLEX" )"
+                      << (profile.empty() ? "" : "state_file=\"cable.state\"") << R"(/>
+  <route src="a" dst="b"><link_ctn id="cable" direction="UP"/></route>
+</zone></platform>)";
+  return path;
+}
+
+TEST(Failures, ByProfileAreThoseByFault)
+{
+  // In a process of its own, where SimGrid's clock begins.
+  const auto times = [](const std::string& model, const std::string& spec, const std::vector<LinkFailure>& faults) {
+    const platform::Rehearsal rehearsal = platform::rehearse([&] {
+      Failing bench(model, "", faults, 2, spec);
+      std::vector<const Observed*> puts;
+      bench.run_all([&] {
+        for (unsigned i = 0; i < 8; ++i)
+          puts.push_back(&bench.put(1UL << 20));
+      });
+      std::string result;
+      for (const Observed* put : puts)
+        result += std::to_string(put->done) + ' ';
+      const auto& counts = bench.counts();
+      for (const std::uint64_t count :
+           {counts.delayed, static_cast<std::uint64_t>(counts.waited), counts.resent, counts.failed})
+        result += std::to_string(count) + ' ';
+      return result;
+    });
+    EXPECT_EQ(rehearsal.problem, "");
+    return rehearsal.result;
+  };
+  for (const std::string& model : all_models) {
+    const auto plain = times(model, platform_file(""), {});
+    const auto fault = times(model, platform_file(""), {{"cable_*", 50 * microsecond, millisecond, "--fault"}});
+    const auto profile = times(model, platform_file("0.00005 0\n0.00105 1\n"), {});
+    EXPECT_EQ(profile, fault) << model;
+    if (model != "zero") { // whose messages have arrived before
+      EXPECT_NE(fault, plain) << model;
+    }
   }
 }
 

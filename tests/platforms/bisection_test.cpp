@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Closed forms of the bisection against the minimum cut.
+#include <algorithm>
+#include <bit>
+#include <limits>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "platforms/analysis/bisection.h"
+#include "platforms/network.h"
 
 namespace umwelt::platform
 {
@@ -36,6 +40,53 @@ INSTANTIATE_TEST_SUITE_P(Platforms, KnownBisection,
                                          std::pair("fat_tree:down=4x4,up=1x4", 8U),
                                          std::pair("fat_tree:down=4x4,up=1x2", 4U),
                                          std::pair("fat_tree:down=2x2x2,up=1x2x1,cables=1x1x2", 4U)));
+
+// Over all halves of the nodes and all sides of the switches.
+double least_cut(const Platform& platform)
+{
+  const Network& network = *platform.network();
+  const Graph& graph = network.topology->graph();
+  const std::uint32_t vertices = graph.vertices();
+  double least = std::numeric_limits<double>::infinity();
+  for (std::uint32_t side = 0; side < (1U << (vertices - 1)); ++side) { // the last vertex is on one of two equal sides
+    if (std::popcount(side & ((1U << graph.nodes()) - 1)) != static_cast<int>(graph.nodes() / 2))
+      continue;
+    double cut = 0;
+    for (const Channel& channel : graph.channels())
+      if ((side >> channel.from & 1U) == 1 && (side >> channel.to & 1U) == 0)
+        cut += network.cable(channel.kind).bandwidth;
+    least = std::min(least, cut);
+  }
+  return least;
+}
+
+class SmallMachine : public testing::TestWithParam<const char*>
+{
+};
+
+TEST_P(SmallMachine, HasNoNarrowerHalves)
+{
+  const auto platform = make_platform({.spec = GetParam()});
+  EXPECT_TRUE(bisection(*platform).known);
+  EXPECT_DOUBLE_EQ(bisection(*platform).bandwidth, least_cut(*platform));
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, SmallMachine,
+                         testing::Values("torus:dims=4x2", "torus:dims=8", "torus:dims=2x2x2", "torus:dims=4,hosts=2",
+                                         "torus:dims=4,rails=2", "mesh:dims=4x2", "mesh:dims=2x2x2", "mesh:dims=8",
+                                         "hyperx:dims=4x2,hosts=1", "hyperx:dims=4,hosts=2", "hyperx:dims=2,hosts=4",
+                                         "hyperx:dims=2,hosts=4,links=3", "fat_tree:down=2x4,up=1x2",
+                                         "fat_tree:down=4x2,up=1x2", "fat_tree:down=2x2x2,up=1x2x1,cables=1x1x2",
+                                         "fat_tree:down=4x2,up=1x1,rails=2"));
+
+TEST(Bisection, OfTheFirstHalfIsNeverNarrowerThanTheLeast)
+{
+  for (const char* spec : {"dragonfly:groups=4,routers=2,global=2,hosts=1", "mesh:dims=2x3", "hyperx:dims=3x2,hosts=1",
+                           "torus:dims=3x2", "fat_tree:down=3x2,up=1x2"}) {
+    const auto platform = make_platform({.spec = spec});
+    EXPECT_GE(cut_between_halves(*platform).bandwidth, least_cut(*platform)) << spec;
+  }
+}
 
 TEST(Bisection, IsACutWhereNoFormulaFits)
 {

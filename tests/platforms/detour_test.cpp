@@ -104,7 +104,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, EveryDetour,
                          testing::Values("bxi:leaf=4,spines=4", "fat_tree:down=2x2x4,up=2x2x2,cables=1x2x1",
                                          "torus:dims=4x4", "torus:dims=7", "mesh:dims=3x4", "hyperx:dims=3x4,hosts=1",
                                          "dragonfly:groups=5,routers=4,global=1,hosts=1",
-                                         "dragonfly:groups=3,routers=2,global=4,hosts=2", "slimfly:q=3,hosts=1"));
+                                         "dragonfly:groups=3,routers=2,global=4,hosts=2", "slimfly:q=3,hosts=1",
+                                         "torus:dims=4x4,rails=2", "hyperx:dims=3x4,hosts=1,rails=3",
+                                         "bxi:leaf=4,spines=4,rails=2"));
 
 TEST(Detour, IsNoneWhereThePlatformDraws)
 {

@@ -183,7 +183,8 @@ TEST(Catalogue, UnknownNamesGetAProposal)
   EXPECT_EQ(
       message({.spec = "bix"}),
       "platform 'bix': expected one of bxi, fat_tree, torus, mesh, dragonfly, hyperx, slimfly, crossbar, ethernet or "
-      "the path of a SimGrid XML file (with a '/' or ending in .xml). Did you mean 'bxi'? `umwelt platforms` describes "
+      "the path of a SimGrid platform (with a '/', or ending in .xml or .so). Did you mean 'bxi'? `umwelt platforms` "
+      "describes "
       "them.");
 }
 

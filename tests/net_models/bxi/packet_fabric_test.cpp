@@ -160,5 +160,18 @@ TEST(BxiPackets, TheModelSaysWhichFabricItHas)
   EXPECT_EQ(Bench("bxi", "fabric=packet").model->name(), "bxi, fabric packet");
 }
 
+TEST(Fabric, ParametersOfTheOtherAreRefusedUnlessThePlatformHasThem)
+{
+  try {
+    const Bench bench("bxi", "fabric_buffer=4KiB", 2, "bxi");
+    FAIL() << "accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("parameter fabric_buffer: expected it with --fabric packet"),
+              std::string::npos);
+  }
+  EXPECT_NO_THROW(Bench("bxi", "fabric=packet,fabric_buffer=16KiB", 2, "bxi"));
+  EXPECT_NO_THROW(Bench("bxi", "", 2, "bxi:nic:fabric_buffer=16KiB"));
+}
+
 } // namespace
 } // namespace umwelt::net

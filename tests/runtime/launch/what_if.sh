@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# what_if.sh CASE UMWELT PTLBENCH: --latency-factor, --bandwidth-factor, --compute-factor, --fault and --model zero in
-# whole runs, on simulated time.
+# what_if.sh CASE UMWELT PTLBENCH [MACHINE]: --latency-factor, --bandwidth-factor, --compute-factor, --fault,
+# profiles of a platform and --model zero in whole runs, on simulated time.
 set -u
-case=$1 umwelt=$2 ptlbench=$3
+case=$1 umwelt=$2 ptlbench=$3 machine=${4-}
 . "$(dirname "$(readlink -f "$0")")/../cases.sh"
 run() { expect "$1" "$umwelt" run -np 2 --report r.json "${@:2}" </dev/null; } # CODE OPTIONS...
 value() { # EXPRESSION of the report r
@@ -63,6 +63,42 @@ fault)
   near "$(round_trip --model delay --nic latency=1us --fault 'link=bxi1 up:at=4500us:for=50us')" 1001 10 "in between"
   [ "$(value "r['faults']['delayed'], r['faults']['links'][0]['for_ps']")" = "1 50000000" ] || fail "the report"
   grep -q "links failed: 'bxi1 up' (1 link) at 4.500 ms for 50.00 us" stderr || fail "the summary"
+  ;;
+profile) # of a platform's file, and of a shared object: as --fault
+  platform() { # ATTRIBUTE: of both directions
+    cat <<END
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full">
+  <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+  <link id="cable" bandwidth="12.5GBps" latency="100ns" sharing_policy="SPLITDUPLEX" $1/>
+  <route src="a" dst="b"><link_ctn id="cable" direction="UP"/></route>
+</zone></platform>
+END
+  }
+  platform >plain.xml
+  platform 'state_file="state"' >failing.xml
+  printf '%s\n' '0.0045 0' '0.0046 1' >state
+  for model in bxi flow delay loggp piecewise; do
+    how=(--cpu none --model $model)
+    run 0 "${how[@]}" --platform ./plain.xml "$ptlbench" put_waitack --sizes 1MiB --count 60
+    cp r.json plain.json
+    run 0 "${how[@]}" --platform ./plain.xml --fault 'link=cable_*:at=4500us:for=100us' "$ptlbench" put_waitack \
+      --sizes 1MiB --count 60
+    cp r.json fault.json
+    run 0 "${how[@]}" --platform ./failing.xml "$ptlbench" put_waitack --sizes 1MiB --count 60
+    same="r['simulated_ps'], [r['faults'][key] for key in ('rerouted', 'delayed', 'delayed_ps', 'resent', 'failed')]"
+    [ "$(value "$same")" = "$(value "$same" fault.json)" ] || fail "$model: $(value "$same")"
+    [ "$(value "r['simulated_ps']")" -gt "$(value "r['simulated_ps']" plain.json)" ] || fail "$model: nothing failed"
+  done
+  MACHINE=fails run 0 --cpu none --model flow --platform "$machine" "$ptlbench" put_waitack --sizes 1MiB --count 60
+  grep -q "links failed: 'first_DOWN' (1 link) at 1.000 ms for 1.000 ms" stderr || fail "the summary"
+  [ "$(value "r['faults']['failed'], r['faults']['resent'] > 0")" = "0 True" ] || fail "$(value "r['faults']")"
+  printf '%s\n' 'PERIODICITY 0.001' '0.0001 0' '0.0002 1' >state
+  run 0 --cpu none --platform ./failing.xml "$ptlbench" put_waitack --sizes 1MiB --count 60
+  grep -q "'cable_UP' (1 link) at 100.0 us for 100.0 us and 49.999 k times more" stderr || fail "$(cat stderr)"
+  run 121 --fabric packet --platform ./failing.xml "$ptlbench" reply
+  grep -q 'fabric packet: expected links that do not fail' stderr || fail "a fabric that cannot"
   ;;
 wrong)
   run 121 --latency-factor 'leaf*=2' "$ptlbench" reply

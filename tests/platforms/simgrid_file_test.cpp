@@ -113,8 +113,8 @@ TEST_F(Xml, SocketsAndMemoryThatCannotBe)
 
 TEST_F(Xml, AMissingFile)
 {
-  EXPECT_EQ(message("/nowhere/platform.xml"), "platform file '/nowhere/platform.xml': expected a readable SimGrid XML "
-                                              "file: No such file or directory. Check the "
+  EXPECT_EQ(message("/nowhere/platform.xml"), "platform file '/nowhere/platform.xml': expected a readable SimGrid "
+                                              "platform, XML or a shared object: No such file or directory. Check the "
                                               "path; `umwelt platforms` lists the ready platforms.");
 }
 
@@ -129,7 +129,7 @@ TEST_F(Xml, NotXml)
   EXPECT_EQ(message(path),
             "platform file '" + path + "': expected a SimGrid platform (XML, version 4.1), got: Parse error at " +
                 path +
-                ":1: Invalid XML (XML input line 1, state 1): Unexpected character `h' in prolog.. Correct the "
+                ":1: Invalid XML (XML input line 1, state 1): Unexpected character `h' in prolog. Correct the "
                 "file.");
 }
 
