@@ -8,6 +8,7 @@
 
 #include "net_models/bxi/fabric.h"
 #include "net_models/bxi/nic.h"
+#include "net_models/fluid/fabric.h"
 #include "net_models/packet/fabric.h"
 
 namespace umwelt::net
@@ -68,24 +69,23 @@ std::unique_ptr<Fabric> BxiModel::make_fabric()
   Fabric::Client& client = *this;
   if (parameters_.fabric == "occupancy")
     return std::make_unique<BxiFabric>(context_.platform, parameters_, context_.timeline, client, context_.failures);
-  if (parameters_.fabric == "packet") {
-    if (context_.failures != nullptr)
-      throw std::invalid_argument(
-          "--fabric packet: expected links that do not fail, got --fault or a state profile of the "
-          "platform. Take --fabric "
-          "occupancy, or leave one of them out.");
-    if (BxiFaults(parameters_).any())
-      faults_ = std::make_unique<BxiLinkFaults>(context_.platform, parameters_);
-    const Framing framing{parameters_.coding, parameters_.header, parameters_.packet + parameters_.packet_header};
+  const bool packets = parameters_.fabric == "packet";
+  if (!packets && parameters_.fabric != "flow")
+    throw std::invalid_argument(
+        fmt::format("parameter fabric of model bxi: expected occupancy, flow or packet, got '{}'. Correct the value.",
+                    parameters_.fabric));
+  if (context_.failures != nullptr)
+    throw std::invalid_argument(
+        fmt::format("--fabric {}: expected links that do not fail, got --fault or a state profile of "
+                    "the platform. Take --fabric occupancy, or leave one of them out.",
+                    parameters_.fabric));
+  if (BxiFaults(parameters_).any())
+    faults_ = std::make_unique<BxiLinkFaults>(context_.platform, parameters_);
+  const Framing framing{parameters_.coding, parameters_.header, parameters_.packet + parameters_.packet_header};
+  if (packets)
     return std::make_unique<PacketFabric>(context_.platform, parameters_.switches, framing, parameters_.seed,
                                           faults_.get(), context_.timeline, client);
-  }
-  if (parameters_.fabric == "flow")
-    throw std::invalid_argument("parameter fabric of model bxi: expected occupancy or packet, got flow, whose solver "
-                                "is a model of its own. Say "
-                                "--model flow: it has this NIC's times around the solver.");
-  throw std::invalid_argument(fmt::format(
-      "parameter fabric of model bxi: expected occupancy or packet, got '{}'. Correct the value.", parameters_.fabric));
+  return std::make_unique<FluidFabric>(context_.platform, framing, faults_.get(), context_.timeline, client);
 }
 
 void BxiFlight::fire()

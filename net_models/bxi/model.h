@@ -31,7 +31,9 @@ public:
 
   [[nodiscard]] std::string_view name() const override
   {
-    return parameters_.fabric == "packet" ? "bxi, fabric packet" : "bxi";
+    return parameters_.fabric == "packet" ? "bxi, fabric packet"
+           : parameters_.fabric == "flow" ? "bxi, fabric flow"
+                                          : "bxi";
   }
   bool start(Transfer& transfer) override;
   bool reserve(Transfer& transfer) override;
@@ -43,6 +45,9 @@ public:
   void take_in(Transfer& transfer, SimTime tail) override;
   void tail_moved(Transfer& transfer, SimTime tail) override;
   void taken(Transfer& transfer) override;
+  [[nodiscard]] bool has_external() const override { return fabric_->has_external(); }
+  [[nodiscard]] bool external_pending() const override { return fabric_->external_pending(); }
+  bool advance_external(SimTime limit) override { return fabric_->advance_external(limit); }
 
   struct Statistics {
     std::uint64_t messages = 0;   // departures, resent ones included

@@ -246,7 +246,8 @@ struct BxiParameters {
     v.count("seed", seed, "of the random faults, and of what a fabric draws");
 
     v.text("fabric", fabric,
-           "links and switches (umwelt run --fabric): occupancy, or packet, which has buffers and credits");
+           "links and switches (umwelt run --fabric): occupancy; flow, SimGrid's solver; packet, with buffers and "
+           "credits");
     switches.visit(v);
   }
 };

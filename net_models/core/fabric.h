@@ -113,6 +113,15 @@ public:
   // Whether anything can get lost.
   [[nodiscard]] virtual bool faulty() const = 0;
 
+  // As in Model, for a fabric that lets SimGrid's solver move bytes.
+  [[nodiscard]] virtual bool has_external() const { return false; }
+  [[nodiscard]] virtual bool external_pending() const { return false; }
+  virtual bool advance_external(sim::SimTime limit)
+  {
+    (void)limit;
+    return false;
+  }
+
 private:
   virtual void stop(Passage& passage) = 0;
 };

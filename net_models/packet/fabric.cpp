@@ -60,8 +60,9 @@ PacketFabric::PacketFabric(const platform::Platform& platform, const PacketParam
   else if (parameters.routing != "static")
     wrong("routing", "static, valiant or ugal", parameters.routing, "Correct the value.");
   if (routing_ != Routing::fixed && platform.node_count() > 1) {
-    PacketPath none;
-    if (platform.network() == nullptr || !append_detour({.source = 0, .target = 1}, 0, none))
+    PacketMessage any;
+    any.target = 1;
+    if (platform.network() == nullptr || !find_detour(any, 0))
       wrong("routing", "static, since routes are drawn by the platform already, or stand in its file",
             parameters.routing, "Take static, or another routing= of the platform (its default is one).");
   }
@@ -74,7 +75,7 @@ PacketFabric::~PacketFabric()
     if (node != nullptr)
       for (PacketSource& source : node->sources)
         forget(source);
-  for (const auto& channel : channels_)
+  for (PacketChannel* const channel : channels_)
     if (channel != nullptr)
       forget(*channel);
 }
@@ -89,8 +90,7 @@ PacketSource& PacketFabric::source_of(const Passage& passage)
     for (std::uint32_t i = 0; i < PacketNode::networks; ++i) {
       PacketSource& source = node->sources[i];
       source.fabric = this;
-      source.input.port = i;
-      source.input.source = &source;
+      source.port = i;
     }
   }
   return node->sources[passage.network];
@@ -126,11 +126,12 @@ bool PacketFabric::pass(Passage& passage)
   message = {};
   message.passage = &passage;
   message.origin = &source;
-  message.path = &path(passage.source, passage.target);
   message.source = passage.source;
   message.target = passage.target;
-  message.lane = virtual_network(passage.network) * static_cast<std::uint32_t>(parameters_.vcs) +
+  const std::uint32_t network = virtual_network(passage.network);
+  message.lane = network * static_cast<std::uint32_t>(parameters_.vcs) +
                  static_cast<std::uint32_t>(passage.target % parameters_.vcs);
+  message.path = path(passage, network, message.lane);
   message.left = passage.bytes;
   message.born = timeline_.now();
   const std::uint64_t packets =
@@ -171,11 +172,11 @@ void PacketFabric::ask_for_next(PacketSource& source)
 {
   const PacketMessage& message = *source.message;
   const std::uint64_t most = message.begun ? framing_.full : framing_.most();
-  const PacketHop& hop = message.path->front();
-  PacketChannel& first = channel(hop.link);
-  first.waiting.push_back({&source.input, static_cast<std::uint32_t>(std::min(message.left, most)),
-                           message.path->size() == 1 ? PacketChannel::no_buffer : slot(hop, message), message.born});
-  touch(first);
+  const PacketHop& first = *message.path;
+  first.channel->waiting.push_back({nullptr, &source, message.born,
+                                    static_cast<std::uint32_t>(std::min(message.left, most)), first.slot, source.port,
+                                    0});
+  touch(*first.channel);
 }
 
 // The channel takes the next packet of a source.
@@ -183,13 +184,12 @@ Packet& PacketFabric::cut(PacketSource& source, std::uint32_t bytes)
 {
   PacketMessage& message = *source.message;
   Packet& packet = packets_.acquire();
-  packet.fabric = this;
   packet.message = &message;
-  packet.at = message.path->data();
-  packet.last = packet.at + message.path->size() - 1;
+  packet.at = message.path;
   packet.bytes = bytes;
-  packet.header = !message.begun;
   packet.tail_in = 0;
+  if (!message.begun)
+    message.header = &packet;
   message.begun = true;
   message.left -= bytes;
   ++message.under_way;
@@ -222,7 +222,7 @@ void PacketFabric::reach(Packet& packet, SimTime arrival)
   PacketMessage& message = *packet.message;
   message.tail = std::max(message.tail, arrival);
   Passage* const passage = message.passage;
-  if (packet.header && passage != nullptr) {
+  if (message.header == &packet && passage != nullptr) {
     passage->head = arrival;
     passage->hop = passage->route->links.size();
     if (passage->one_packet) {
@@ -239,6 +239,10 @@ void PacketFabric::reach(Packet& packet, SimTime arrival)
 void PacketFabric::finish_packet(Packet& packet)
 {
   PacketMessage& message = *packet.message;
+  if (message.header == &packet)
+    message.header = nullptr;
+  if (routing_ != Routing::fixed)
+    forget_way(packet);
   packets_.release(packet);
   if (--message.under_way > 0 || message.left > 0)
     return;
@@ -258,8 +262,8 @@ void PacketFabric::lose(Packet& packet)
   if (message.left > 0) {
     message.left = 0;
     PacketSource& source = *message.origin;
-    PacketChannel& first = *channels_[message.path->front().link];
-    std::erase_if(first.waiting, [&](const PacketChannel::Request& request) { return request.input == &source.input; });
+    PacketChannel& first = *message.path->channel;
+    std::erase_if(first.waiting, [&](const PacketChannel::Request& request) { return request.source == &source; });
     timeline_.cancel(source); // if its sender pauses
     source.message = nullptr;
     source.free_at = first.free_at;

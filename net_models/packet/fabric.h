@@ -14,12 +14,13 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "net_models/core/fabric.h"
 #include "net_models/packet/parameters.h"
 #include "net_models/packet/parts.h"
+#include "net_models/packet/ways.h"
+#include "platforms/topologies/topology.h"
 #include "runtime/base/pool.h"
 #include "runtime/base/timeline.h"
 
@@ -54,6 +55,8 @@ public:
   [[nodiscard]] std::size_t messages_now() const { return messages_.in_use(); }
   // For tests: what the books say against what lies there. Empty, or what does not add up.
   [[nodiscard]] std::string audit() const;
+  // Likewise: buffers without room for `bytes` more.
+  [[nodiscard]] std::size_t full_buffers(std::uint64_t bytes) const;
 
 private:
   friend Packet;
@@ -82,13 +85,9 @@ private:
     return *channels_[index];
   }
   void learn(platform::LinkIndex index);
-  [[nodiscard]] std::uint32_t slot(const PacketHop& hop, const PacketMessage& message) const
-  {
-    return hop.step * lanes_ + message.lane;
-  }
   PacketBuffer& buffer(PacketChannel& channel, std::uint32_t slot);
   void arrived(Packet& packet);
-  void ask(PacketInput& input);
+  void ask(PacketChannel& input, std::uint32_t lane);
   void touch(PacketChannel& channel);
   void wake(PacketChannel& channel, sim::SimTime when);
   void free(PacketChannel& channel);
@@ -102,10 +101,11 @@ private:
   sim::SimTime errors(PacketChannel& channel, sim::SimTime duration);
 
   // routes.cpp
-  const PacketPath& path(platform::NodeIndex from, platform::NodeIndex to);
+  const PacketHop* path(const Passage& passage, std::uint32_t network, std::uint32_t lane);
   void choose_way(Packet& packet);
-  bool append_detour(const PacketMessage& message, std::uint64_t draw, PacketPath& path);
-  std::uint64_t load(platform::LinkIndex index);
+  bool find_detour(const PacketMessage& message, std::uint64_t draw);
+  void forget_way(const Packet& packet);
+  std::uint64_t load(PacketChannel& candidate);
 
   const platform::Platform& platform_;
   sim::Timeline& timeline_;
@@ -118,13 +118,18 @@ private:
   bool by_age_ = false;
   std::uint32_t lanes_; // buffers of a step: of all virtual networks
   std::vector<std::unique_ptr<PacketNode>> nodes_;
-  std::vector<std::unique_ptr<PacketChannel>> channels_; // by LinkIndex, as they are needed
+  sim::Pool<PacketChannel> channel_memory_; // close together
+  std::vector<PacketChannel*> channels_;    // by LinkIndex, as they are needed
   std::vector<PacketChannel*> touched_;
   bool settling_ = false;
   sim::Pool<PacketMessage> messages_;
   sim::Pool<Packet> packets_;
-  std::unordered_map<std::uint64_t, PacketPath> paths_;
-  std::vector<platform::LinkIndex> links_; // by channel of the topology; no_link: not asked yet
+  PacketWays ways_;                 // the platform's
+  PacketPath way_;                  // that is being looked for
+  platform::Path hops_;             // likewise
+  std::vector<PacketPath> detours_; // of packets under way; their slots, from 1 on, stand at the ends
+  std::vector<std::uint32_t> idle_detours_;
+  std::vector<PacketChannel*> channel_of_; // by channel of the topology; null: not asked yet
   Statistics statistics_;
 };
 

@@ -17,76 +17,106 @@ namespace umwelt::net
 namespace
 {
 
-constexpr platform::LinkIndex no_link = 0xffffffff;
-constexpr std::size_t ends = 2; // links between a node and a switch in a way
+constexpr std::size_t ends = 2;        // links between a node and a switch in a way
+constexpr std::uint32_t no_detour = 0; // slot behind the last hop
+
+std::size_t length(const PacketHop* way)
+{
+  std::size_t hops = 0;
+  while (way[hops].channel != nullptr)
+    ++hops;
+  return hops;
+}
+
+// Its last link ends at the target, which takes all. Behind it stands whose way it is.
+void end_way(PacketPath& way, std::uint32_t detour)
+{
+  way.back().slot = PacketChannel::no_buffer;
+  way.push_back({nullptr, detour});
+}
 
 } // namespace
 
-const PacketPath& PacketFabric::path(platform::NodeIndex from, platform::NodeIndex to)
+const PacketHop* PacketFabric::path(const Passage& passage, std::uint32_t network, std::uint32_t lane)
 {
-  PacketPath& path = paths_[static_cast<std::uint64_t>(from) << 32 | to];
-  if (!path.empty())
-    return path;
-  const platform::Route& route = platform_.route(from, to);
+  // The lane follows from the target and the virtual network.
+  const std::uint64_t key = (static_cast<std::uint64_t>(passage.source) << 32 | passage.target) * 4 + network;
+  if (const PacketHop* const known = ways_.find(key); known != nullptr)
+    return known;
+  const platform::Route& route = platform_.route(passage.source, passage.target);
+  way_.clear();
   if (platform_.network() != nullptr) {
-    const platform::Path hops = platform_.network()->topology->route(from, to);
+    const platform::Path hops = platform_.network()->topology->route(passage.source, passage.target);
     assert(hops.size() == route.links.size());
     for (std::size_t i = 0; i < hops.size(); ++i)
-      path.push_back({route.links[i], hops[i].virtual_channel});
+      way_.push_back({&channel(route.links[i]), hops[i].virtual_channel * lanes_ + lane});
   } else {
     // A file says nothing of virtual channels. With one more after each link no ring of waiting can be, whatever the
     // routes (K. Gunther, "Prevention of deadlocks in packet-switched data transport systems", 1981).
     for (std::size_t i = 0; i < route.links.size(); ++i)
-      path.push_back({route.links[i], static_cast<std::uint32_t>(i)});
+      way_.push_back({&channel(route.links[i]), static_cast<std::uint32_t>(i) * lanes_ + lane});
   }
-  for (const PacketHop& hop : path)
-    channel(hop.link);
-  return path;
+  end_way(way_, no_detour);
+  return ways_.keep(key, way_);
 }
 
 // The packet is at its first switch.
 void PacketFabric::choose_way(Packet& packet)
 {
   const PacketMessage& message = *packet.message;
-  if (message.path->size() <= ends) // source and target are at the same switch
+  const std::size_t hops = length(message.path);
+  if (hops <= ends) // source and target are at the same switch
     return;
   const std::uint64_t draw =
       sim::splitmix(sim::splitmix(sim::splitmix(seed_) ^ message.source) ^ nodes_[message.source]->draws++);
-  packet.own.clear();
-  append_detour(message, draw, packet.own);
+  find_detour(message, draw);
   if (routing_ == Routing::ugal) {
-    const platform::LinkIndex one = (*message.path)[1].link;
-    const platform::LinkIndex other = packet.own[1].link;
-    if (one == other || load(one) * (message.path->size() - ends) <= load(other) * (packet.own.size() - ends))
+    PacketChannel& one = *message.path[1].channel;
+    PacketChannel& other = *way_[1].channel;
+    if (&one == &other || load(one) * (hops - ends) <= load(other) * (way_.size() - ends))
       return;
   }
   ++statistics_.detours;
-  packet.at = packet.own.data();
-  packet.last = packet.at + packet.own.size() - 1;
+  if (idle_detours_.empty()) {
+    detours_.emplace_back();
+    idle_detours_.push_back(static_cast<std::uint32_t>(detours_.size()));
+  }
+  const std::uint32_t number = idle_detours_.back();
+  idle_detours_.pop_back();
+  end_way(way_, number);
+  detours_[number - 1] = way_;
+  packet.at = detours_[number - 1].data();
 }
 
-bool PacketFabric::append_detour(const PacketMessage& message, std::uint64_t draw, PacketPath& path)
+// The packet is done, wherever it is on its way.
+void PacketFabric::forget_way(const Packet& packet)
+{
+  const std::uint32_t number = packet.at[length(packet.at)].slot;
+  if (number != no_detour)
+    idle_detours_.push_back(number);
+}
+
+// Into way_, without its end.
+bool PacketFabric::find_detour(const PacketMessage& message, std::uint64_t draw)
 {
   const platform::Network& network = *platform_.network();
-  platform::Path hops;
-  if (!network.topology->detour(message.source, message.target, draw, hops))
+  hops_.clear();
+  if (!network.topology->detour(message.source, message.target, draw, hops_))
     return false;
-  links_.resize(network.topology->graph().channels().size(), no_link);
-  for (const platform::Hop& hop : hops) {
-    platform::LinkIndex& link = links_[hop.channel];
-    if (link == no_link) {
-      link = platform_.link_named(network.topology->channel_name(hop.channel, network.prefix));
-      channel(link);
-    }
-    path.push_back({link, hop.virtual_channel});
+  channel_of_.resize(network.topology->graph().channels().size());
+  way_.clear();
+  for (const platform::Hop& hop : hops_) {
+    PacketChannel*& found = channel_of_[hop.channel];
+    if (found == nullptr)
+      found = &channel(platform_.link_named(network.topology->channel_name(hop.channel, network.prefix)));
+    way_.push_back({found, hop.virtual_channel * lanes_ + message.lane});
   }
   return true;
 }
 
 // Bytes in the switch that want to go over a channel, and those at its other end or on the way there.
-std::uint64_t PacketFabric::load(platform::LinkIndex index)
+std::uint64_t PacketFabric::load(PacketChannel& candidate)
 {
-  PacketChannel& candidate = channel(index);
   collect(candidate);
   return candidate.queued + candidate.outstanding;
 }

@@ -23,28 +23,24 @@ void PacketFabric::learn(platform::LinkIndex index)
   if (index >= channels_.size())
     channels_.resize(std::max<std::size_t>(index + 1, platform_.link_count()));
   const platform::Link& link = platform_.link(index);
-  auto made = std::make_unique<PacketChannel>();
-  made->fabric = this;
-  made->index = index;
-  made->bandwidth = link.bandwidth * framing_.coding;
-  made->latency = link.latency;
-  channels_[index] = std::move(made);
+  PacketChannel& made = channel_memory_.acquire();
+  made.fabric = this;
+  made.index = index;
+  made.bandwidth = link.bandwidth * framing_.coding;
+  made.latency = link.latency;
+  channels_[index] = &made;
 }
 
 PacketBuffer& PacketFabric::buffer(PacketChannel& channel, std::uint32_t slot)
 {
-  while (channel.buffers.size() <= slot) {
-    PacketBuffer& made = channel.buffers.emplace_back();
-    made.port = channel.index;
-    made.lane = static_cast<std::uint32_t>(channel.buffers.size() - 1);
-    made.credits = parameters_.buffer;
-  }
+  while (channel.buffers.size() <= slot)
+    channel.buffers.emplace_back().credits = parameters_.buffer;
   return channel.buffers[slot];
 }
 
 void Packet::fire()
 {
-  fabric->arrived(*this);
+  at->channel->fabric->arrived(*this);
 }
 
 void PacketChannel::fire()
@@ -55,13 +51,13 @@ void PacketChannel::fire()
 // The head of a packet has come through the switch: its place in the buffer is known, and where it goes on.
 void PacketFabric::arrived(Packet& packet)
 {
-  const PacketMessage& message = *packet.message;
-  PacketChannel& from = *channels_[packet.at->link];
-  PacketBuffer& into = from.buffers[slot(*packet.at, message)];
+  PacketChannel& from = *packet.at->channel;
+  const std::uint32_t lane = packet.at->slot;
+  PacketBuffer& into = from.buffers[lane];
   into.wire -= packet.bytes;
-  if (routing_ != Routing::fixed && packet.at == message.path->data())
+  if (routing_ != Routing::fixed && packet.at == packet.message->path)
     choose_way(packet);
-  channel(packet.at[1].link).queued += packet.bytes;
+  packet.at[1].channel->queued += packet.bytes;
   packet.next = nullptr;
   if (into.first != nullptr) {
     into.last->next = &packet;
@@ -69,27 +65,25 @@ void PacketFabric::arrived(Packet& packet)
     return;
   }
   into.first = into.last = &packet;
-  ask(into);
+  ask(from, lane);
   settle_touched();
 }
 
 // The first packet of a buffer asks for its next channel.
-void PacketFabric::ask(PacketInput& input)
+void PacketFabric::ask(PacketChannel& input, std::uint32_t lane)
 {
-  const Packet& packet = *input.first;
-  const PacketHop& hop = packet.at[1];
-  PacketChannel& next = *channels_[hop.link];
-  next.waiting.push_back({&input, packet.bytes,
-                          packet.at + 1 == packet.last ? PacketChannel::no_buffer : slot(hop, *packet.message),
-                          packet.message->born});
-  touch(next);
+  const Packet& packet = *input.buffers[lane].first;
+  const PacketHop& next = packet.at[1];
+  next.channel->waiting.push_back(
+      {&input, nullptr, by_age_ ? packet.message->born : 0, packet.bytes, next.slot, input.index, lane});
+  touch(*next.channel);
 }
 
 void PacketFabric::touch(PacketChannel& channel)
 {
-  if (channel.touched)
+  if (channel.touched != 0)
     return;
-  channel.touched = true;
+  channel.touched = 1;
   touched_.push_back(&channel);
 }
 
@@ -115,7 +109,7 @@ void PacketFabric::release(PacketChannel& channel)
   --input.reads;
   for (const PacketBuffer& buffer : input.buffers)
     if (buffer.first != nullptr)
-      touch(*channels_[buffer.first->at[1].link]);
+      touch(*buffer.first->at[1].channel);
 }
 
 void PacketFabric::settle_touched()
@@ -125,7 +119,7 @@ void PacketFabric::settle_touched()
   settling_ = true;
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     PacketChannel& channel = *touched_[i];
-    channel.touched = false;
+    channel.touched = 0;
     arbitrate(channel);
   }
   touched_.clear();
@@ -165,13 +159,11 @@ std::size_t PacketFabric::choose(const PacketChannel& channel) const
     if (request.slot != PacketChannel::no_buffer && request.slot < channel.buffers.size() &&
         channel.buffers[request.slot].credits < request.bytes)
       continue;
-    const PacketInput& input = *request.input;
-    if (parameters_.input_reads > 0 && input.source == nullptr &&
-        channels_[input.port]->reads >= parameters_.input_reads)
+    if (parameters_.input_reads > 0 && request.input != nullptr && request.input->reads >= parameters_.input_reads)
       continue;
     // Ports in turn, and within a port its buffers: who comes first behind the one served last.
-    const std::tuple key(by_age_ ? request.born : 0, input.port - channel.last_port - 1,
-                         input.lane - channel.last_lane - 1);
+    const std::tuple key(by_age_ ? request.born : 0, request.port - channel.last_port - 1,
+                         request.lane - channel.last_lane - 1);
     if (best == none || key < least) {
       best = i;
       least = key;
@@ -184,19 +176,17 @@ std::size_t PacketFabric::choose(const PacketChannel& channel) const
 void PacketFabric::collect(PacketChannel& channel)
 {
   while (!channel.returns.empty() && channel.returns.front().when <= timeline_.now()) {
-    const PacketChannel::Return& credit = channel.returns.front();
+    const PacketChannel::Return credit = channel.returns.pop();
     channel.buffers[credit.slot].credits += credit.bytes;
     channel.outstanding -= credit.bytes;
-    channel.returns.pop_front();
   }
 }
 
 void PacketFabric::give_back(PacketChannel& channel, const PacketChannel::Return& credit)
 {
-  auto place = channel.returns.end(); // packets of one buffer may leave over channels of different rates
-  while (place != channel.returns.begin() && std::prev(place)->when > credit.when)
-    --place;
-  channel.returns.insert(place, credit);
+  channel.returns.push(credit); // packets of one buffer may leave over channels of different rates:
+  for (std::size_t i = channel.returns.size() - 1; i > 0 && channel.returns[i - 1].when > channel.returns[i].when; --i)
+    std::swap(channel.returns[i - 1], channel.returns[i]);
   if (!channel.waiting.empty())
     wake(channel, credit.when);
 }
@@ -206,28 +196,27 @@ void PacketFabric::send(PacketChannel& channel, std::size_t which)
   const PacketChannel::Request request = channel.waiting[which];
   channel.waiting[which] = channel.waiting.back();
   channel.waiting.pop_back();
-  PacketInput& input = *request.input;
-  channel.last_port = input.port;
-  channel.last_lane = input.lane;
+  channel.last_port = request.port;
+  channel.last_lane = request.lane;
   ++channel.sent;
   ++statistics_.hops;
 
-  Packet& packet = input.source != nullptr ? cut(*input.source, request.bytes) : *input.first;
+  const bool from_source = request.input == nullptr;
+  Packet& packet = from_source ? cut(*request.source, request.bytes) : *request.input->buffers[request.lane].first;
   const SimTime duration = sim::transfer_time(request.bytes, channel.bandwidth);
   const SimTime start = timeline_.now() + errors(channel, duration);
   // No faster than it comes in.
-  const SimTime end =
-      std::max(start + duration, packet.tail_in + (input.source != nullptr ? 0 : parameters_.switch_time));
+  const SimTime end = std::max(start + duration, packet.tail_in + (from_source ? 0 : parameters_.switch_time));
   channel.free_at = end;
-  if (input.source != nullptr) {
-    cut_next(*input.source, end);
+  if (from_source) {
+    cut_next(*request.source, end);
   } else {
-    PacketChannel& before = *channels_[input.port];
-    give_back(before, {end + before.latency, input.lane, request.bytes});
+    PacketChannel& before = *request.input;
+    give_back(before, {end + before.latency, request.lane, request.bytes});
     channel.queued -= request.bytes;
-    input.first = packet.next;
-    if (input.first != nullptr)
-      ask(input);
+    before.buffers[request.lane].first = packet.next;
+    if (packet.next != nullptr)
+      ask(before, request.lane);
     if (parameters_.input_reads > 0) {
       ++before.reads;
       channel.serving = &before;
@@ -235,7 +224,7 @@ void PacketFabric::send(PacketChannel& channel, std::size_t which)
     ++packet.at;
   }
 
-  if (faults_ != nullptr && packet.header && packet.message->passage != nullptr) {
+  if (faults_ != nullptr && packet.message->header == &packet && packet.message->passage != nullptr) {
     const LinkFaults::Outcome outcome = faults_->cross(channel.index, timeline_.now());
     packet.message->passage->corrupted |= outcome == LinkFaults::Outcome::corrupted;
     if (outcome == LinkFaults::Outcome::lost) {
@@ -269,15 +258,31 @@ SimTime PacketFabric::errors(PacketChannel& channel, SimTime duration)
   return lost;
 }
 
+std::size_t PacketFabric::full_buffers(std::uint64_t bytes) const
+{
+  std::size_t full = 0;
+  for (const PacketChannel* const channel : channels_)
+    if (channel != nullptr)
+      full += static_cast<std::size_t>(
+          std::count_if(channel->buffers.begin(), channel->buffers.end(), [&](const PacketBuffer& buffer) {
+            std::uint64_t returning = 0;
+            for (std::size_t i = 0; i < channel->returns.size(); ++i)
+              if (&channel->buffers[channel->returns[i].slot] == &buffer)
+                returning += channel->returns[i].bytes;
+            return buffer.credits + returning < bytes;
+          }));
+  return full;
+}
+
 std::string PacketFabric::audit() const
 {
-  for (const auto& channel : channels_) {
+  for (const PacketChannel* const channel : channels_) {
     if (channel == nullptr)
       continue;
     std::vector<std::uint64_t> taken(channel->buffers.size());
     std::uint64_t all = 0;
-    for (const PacketChannel::Return& credit : channel->returns)
-      taken[credit.slot] += credit.bytes;
+    for (std::size_t i = 0; i < channel->returns.size(); ++i)
+      taken[channel->returns[i].slot] += channel->returns[i].bytes;
     for (std::size_t i = 0; i < taken.size(); ++i) {
       const PacketBuffer& buffer = channel->buffers[i];
       taken[i] += buffer.wire;

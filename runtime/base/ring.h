@@ -16,6 +16,9 @@ public:
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] const T& front() const { return slots_[head_]; }
+  // From the front on.
+  [[nodiscard]] T& operator[](std::size_t index) { return slots_[(head_ + index) & (slots_.size() - 1)]; }
+  [[nodiscard]] const T& operator[](std::size_t index) const { return slots_[(head_ + index) & (slots_.size() - 1)]; }
 
   void push(T value)
   {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The timeline: simulated now and the queue of what happens later.
 //
-// Events are intrusive (owned by whoever embeds them), so that scheduling never allocates once the heap has grown to
+// Events are intrusive (owned by whoever embeds them), so that scheduling never allocates once the queue has grown to
 // the run's working size. Events of equal time fire in the order in which they were scheduled: that rule is what makes
 // runs reproducible, keep it. SimGrid's kernel timers do the same job at 0.19 us an event (Fibonacci heap, one
-// allocation each); this heap needs 0.01 us with one event pending, 0.12 with 10,000 (tests/net_models/bench_models).
+// allocation each); this queue needs 0.01 us with one event pending (tests/net_models/bench_models).
+//
+// Few events are one heap. Of many, only the next ones are: what is later lies in buckets of equal width, in no order,
+// and becomes the heap in its turn; what is later still waits until buckets are made anew (a ladder queue of two rungs:
+// W. Tang, R. Goh, I. Thng, "Ladder queue", 2005). One heap of thousands cost half of the instructions of a large
+// network, and a cache miss for each level.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +51,7 @@ class Timeline
 public:
   [[nodiscard]] SimTime now() const { return now_; }
   [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::size_t size() const { return heap_.size(); }
+  [[nodiscard]] std::size_t size() const { return heap_.size() + later_; }
   // Time of the earliest event, `never` when there is none.
   [[nodiscard]] SimTime next() const { return heap_.empty() ? never : heap_.front().when; }
   [[nodiscard]] std::uint64_t fired() const { return fired_; }
@@ -75,10 +80,28 @@ private:
     slot.event->index_ = static_cast<std::uint32_t>(index);
   }
   void sift_up(std::size_t index, const Slot& slot);
-  void sift_down(std::size_t index, const Slot& slot);
-  void remove(std::size_t index);
+  // Not inlined, it would read its key from memory at each step.
+  [[gnu::always_inline]] inline void sift_down(std::size_t index, const Slot& slot);
+  void heapify();
+  void put_later(const Slot& slot);
+  std::vector<Slot>& later_place(SimTime when);
+  void remove(Event& event);
+  void remove_from_heap(std::size_t index);
+  void refill();
+  void spread();
+  [[nodiscard]] SimTime last_of(std::size_t buckets) const;
 
-  std::vector<Slot> heap_; // 4-ary: half the depth of a binary heap, children share a cache line or two
+  std::vector<Slot> heap_;    // 4-ary: half the depth of a binary heap, children share a cache line or two
+  SimTime heap_last_ = never; // the heap has all events up to this time; it is empty only if there are none at all
+  std::vector<std::vector<Slot>> buckets_; // each of 2^shift_ ps, from start_ on
+  std::size_t used_ = 0;                   // of them
+  std::size_t taken_ = 0;                  // of these, into the heap
+  unsigned shift_ = 0;
+  SimTime start_ = 0;
+  SimTime buckets_last_ = never;
+  std::vector<Slot> far_;   // later than the buckets
+  std::vector<Slot> spare_; // empty, with the memory that far_ had
+  std::size_t later_ = 0;   // events in the buckets and far_
   SimTime now_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t fired_ = 0;

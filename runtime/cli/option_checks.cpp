@@ -78,11 +78,8 @@ void check_fabric(const plan::RunOptions& run)
     if (run.model != "bxi")
       throw UsageError(fmt::format("--fabric {}", value), "--model bxi, whose NIC has a fabric beside it",
                        "--model " + run.model, "Leave one of them out.");
-    if (value == "flow")
-      throw UsageError("--fabric", "occupancy or packet", "'flow', whose solver is a network model of its own",
-                       "Say --model flow: it has the times of bxi's NIC around the solver.");
-    if (value != "occupancy" && value != "packet")
-      throw UsageError("--fabric", "occupancy or packet", in_quotes(value), "For example: --fabric packet");
+    if (value != "occupancy" && value != "flow" && value != "packet")
+      throw UsageError("--fabric", "occupancy, flow or packet", in_quotes(value), "For example: --fabric packet");
   }
 }
 

@@ -230,8 +230,8 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.region_models.push_back(plan::parse_region_model(g.option, g.value())); }},
   {Group::what_if, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` may change models while it runs",
    [](S s, G) { s.run.ctl = true; }},
-  {Group::network, "fabric", "occupancy|packet", "links and switches between the NICs of model bxi: when messages "
-   "occupy links (default), or packet by packet with buffers and credits, whose parameters are fabric_... of --nic "
+  {Group::network, "fabric", "occupancy|flow|packet", "links and switches between the NICs of model bxi: when messages "
+   "occupy links (default), flows in SimGrid's solver, or packet by packet, whose parameters are fabric_... of --nic "
    "(`net_models/packet/README.md`)", [](S s, G g) { s.run.nic.emplace_back("fabric", g.value()); }},
   {Group::network, "nic", "KEY=VALUE|@FILE", "parameter of the network model (`umwelt models` lists them), or a "
    "file of such lines; may come "

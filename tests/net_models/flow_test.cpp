@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The flow model needs SimGrid to run: the loop is a SimGrid actor here, as in the engine.
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Link.hpp>
 
 #include "net_models/catalogue.h"
-#include "platforms/simgrid.h"
+#include "tests/net_models/in_actor.h"
 #include "tests/net_models/probe.h"
 
 namespace umwelt::net
@@ -24,24 +22,6 @@ namespace
 using sim::microsecond;
 using sim::millisecond;
 using sim::nanosecond;
-
-// What the engine does: ask the model before every event.
-void loop(Bench& bench)
-{
-  for (;;) {
-    const SimTime next = bench.timeline.next();
-    if (bench.model->external_pending() && bench.model->advance_external(next))
-      continue;
-    if (!bench.timeline.step())
-      return;
-  }
-}
-
-void in_actor(Bench& bench, const std::function<void()>& body)
-{
-  simgrid::s4u::Actor::create("conductor", bench.platform->node(0).host, body);
-  platform::simgrid_engine().run();
-}
 
 // No NIC, no headers: the fabric alone.
 const std::string plain = "inline_max=0,pio_max=0,pci_latency=0,pci_read=0,pci_packet=0,tx_time=0,rx_time=0,coding=1,"

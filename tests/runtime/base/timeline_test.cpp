@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <functional>
 #include <map>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -109,9 +111,10 @@ TEST(Timeline, AnEventMayScheduleItselfAgain)
   EXPECT_EQ(timeline.fired(), 3U);
 }
 
-TEST(Timeline, BehavesLikeAMultimap)
+// Against a multimap: schedules, cancels and fires at random. `pick` draws times from now on, and how often of four an
+// event is fired depends on the round, so that the queue fills and empties.
+void like_a_multimap(int events, int rounds, const std::function<SimTime(std::mt19937&)>& pick)
 {
-  constexpr int events = 200;
   std::mt19937 random(42);
   Timeline timeline;
   std::vector<int> log;
@@ -121,33 +124,41 @@ TEST(Timeline, BehavesLikeAMultimap)
 
   using Reference = std::multimap<SimTime, int>; // equal keys keep their order of insertion
   Reference reference;
-  std::vector<Reference::iterator> where(events, reference.end());
+  std::vector<Reference::iterator> where(static_cast<std::size_t>(events), reference.end());
   std::vector<int> expected;
-  for (int round = 0; round < 20'000; ++round) {
-    const auto i = static_cast<std::size_t>(random() % events);
+  for (int round = 0; round < rounds; ++round) {
+    const auto i = static_cast<std::size_t>(random()) % static_cast<std::size_t>(events);
     const auto forget = [&] {
       if (where[i] != reference.end())
         reference.erase(where[i]);
       where[i] = reference.end();
     };
-    switch (random() % 4) {
+    const bool fills = round / (4 * events) % 2 == 0;
+    switch (random() % 8) {
     case 0:
-    case 1: {
-      const SimTime when = timeline.now() + static_cast<SimTime>(random() % 50);
-      timeline.schedule(*notes[i], when);
-      forget();
-      where[i] = reference.emplace(when, static_cast<int>(i));
-      break;
-    }
-    case 2:
       timeline.cancel(*notes[i]);
       forget();
       break;
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+      if (fills) {
+        const SimTime ahead = pick(random);
+        const SimTime when = ahead == never ? never : timeline.now() + ahead;
+        timeline.schedule(*notes[i], when);
+        forget();
+        where[i] = reference.emplace(when, static_cast<int>(i));
+        break;
+      }
+      [[fallthrough]];
     default:
       if (reference.empty()) {
         EXPECT_FALSE(timeline.step());
         break;
       }
+      if (reference.begin()->first == never) // the end of time
+        break;
       expected.push_back(reference.begin()->second);
       where[static_cast<std::size_t>(expected.back())] = reference.end();
       reference.erase(reference.begin());
@@ -157,6 +168,52 @@ TEST(Timeline, BehavesLikeAMultimap)
     ASSERT_EQ(timeline.next(), reference.empty() ? never : reference.begin()->first);
   }
   EXPECT_EQ(log, expected);
+}
+
+TEST(Timeline, BehavesLikeAMultimap)
+{
+  like_a_multimap(200, 20'000, [](std::mt19937& random) { return static_cast<SimTime>(random() % 50); });
+}
+
+// More than one heap holds: evenly, in bursts of equal times, and with some that are very far.
+TEST(Timeline, OfManyEventsOnlyTheNextAreSorted)
+{
+  like_a_multimap(6000, 200'000, [](std::mt19937& random) { return static_cast<SimTime>(random() % 1'000'000); });
+  like_a_multimap(6000, 200'000,
+                  [](std::mt19937& random) { return static_cast<SimTime>(random() % 4) * 100 * nanosecond; });
+  like_a_multimap(6000, 200'000, [](std::mt19937& random) {
+    switch (random() % 16) {
+    case 0:
+      return never;
+    case 1:
+      return static_cast<SimTime>(random() % 1000) * second;
+    case 2:
+      return SimTime{0};
+    default:
+      return static_cast<SimTime>(random() % 100'000);
+    }
+  });
+}
+
+TEST(Timeline, AnEventOfManyMovesBetweenNowAndLater)
+{
+  Timeline timeline;
+  std::vector<int> log;
+  std::vector<std::unique_ptr<Note>> notes;
+  constexpr int count = 2000;
+  for (int i = 0; i < count; ++i) {
+    notes.push_back(std::make_unique<Note>(log, i));
+    timeline.schedule(*notes.back(), 1000 * (i + 1));
+  }
+  timeline.schedule(*notes[count - 1], 1); // from the last to the first
+  timeline.schedule(*notes[0], second);    // and back
+  timeline.cancel(*notes[count / 2]);
+  while (timeline.step()) {
+  }
+  ASSERT_EQ(log.size(), static_cast<std::size_t>(count - 1));
+  EXPECT_EQ(log.front(), count - 1);
+  EXPECT_EQ(log.back(), 0);
+  EXPECT_EQ(timeline.now(), second);
 }
 
 TEST(Time, ConversionsRound)
