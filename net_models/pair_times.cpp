@@ -68,8 +68,8 @@ PairTime pair_time(std::string_view model, const platform::Platform& platform, c
   if (made->has_external())
     return result;
   const SimTime growth = put.time(from, to, more).value_or(0) - put.time(from, to, less).value_or(0);
-  result.bandwidth = growth > 0 ? static_cast<double>(more - less) / sim::to_seconds(growth)
-                                : std::numeric_limits<double>::infinity();
+  result.bandwidth =
+      growth > 0 ? static_cast<double>(more - less) / sim::to_seconds(growth) : std::numeric_limits<double>::infinity();
   return result;
 }
 

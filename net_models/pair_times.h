@@ -11,8 +11,9 @@ namespace umwelt::net
 {
 
 struct PairTime {
-  SimTime latency = 0;  // from the program's command to the other's event in its hands, of a put without payload
-  double bandwidth = 0; // bytes a second by which that grows with the payload, from 1 MiB to 2 MiB; infinite: it does not
+  SimTime latency = 0; // from the program's command to the other's event in its hands, of a put without payload
+  double bandwidth =
+      0; // bytes a second by which that grows with the payload, from 1 MiB to 2 MiB; infinite: it does not
 };
 
 // Of another model of that name on the platform, from node to node; links never fail for it. Where bytes are moved

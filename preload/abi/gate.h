@@ -259,7 +259,7 @@ struct umw_gate {
   struct umw_mpi_call mpi_calls[UMW_MPI_CALLS]; /* those that its threads are in */
   uint64_t collectives;     /* those whose time is a model's: bits by enum umw_collective_function (--collectives) */
   uint64_t collective_news; /* grows whenever one of the rank is over, or has vectors for it to combine */
-  void* runtime;                                /* the runtime's own */
+  void* runtime;            /* the runtime's own */
 };
 
 #ifdef __cplusplus

@@ -6,16 +6,17 @@
 
 #include <stdint.h>
 
-/* Collectives that a model can stand for, in the order of their names: the function, its nonblocking form, what the user
- * calls it. */
-#define UMW_COLLECTIVES(row)                                                                                           \
+/* Collectives that a model can stand for, in the order of their names: the function, its nonblocking form, what the
+ * user calls it. The barrier, which has no counts, is a row of its own. */
+#define UMW_COLLECTIVES_AND(row, barrier_row)                                                                          \
   row(Allgather, Iallgather, allgather) row(Allgatherv, Iallgatherv, allgatherv) row(Allreduce, Iallreduce, allreduce) \
       row(Alltoall, Ialltoall, alltoall) row(Alltoallv, Ialltoallv, alltoallv) row(Alltoallw, Ialltoallw, alltoallw)   \
-          row(Barrier, Ibarrier, barrier) row(Bcast, Ibcast, bcast) row(Exscan, Iexscan, exscan)                       \
+          barrier_row(Barrier, Ibarrier, barrier) row(Bcast, Ibcast, bcast) row(Exscan, Iexscan, exscan)               \
               row(Gather, Igather, gather) row(Gatherv, Igatherv, gatherv) row(Reduce, Ireduce, reduce)                \
                   row(Reduce_scatter, Ireduce_scatter, reduce_scatter)                                                 \
                       row(Reduce_scatter_block, Ireduce_scatter_block, reduce_scatter_block) row(Scan, Iscan, scan)    \
                           row(Scatter, Iscatter, scatter) row(Scatterv, Iscatterv, scatterv)
+#define UMW_COLLECTIVES(row) UMW_COLLECTIVES_AND(row, row)
 
 enum umw_collective_function {
 #define UMW_COLLECTIVE(name, nonblocking, lower) UMW_COLLECTIVE_##name,
@@ -25,16 +26,16 @@ enum umw_collective_function {
 };
 
 /* A piece of memory of each member, in bytes from the base. */
-struct umw_piece {
+struct umw_part {
   int64_t offset;
   uint64_t bytes;
 };
 
 /* What goes to each member, or comes from each, without gaps in a piece: elements as MPI_Pack writes them. */
-struct umw_pieces {
+struct umw_parts {
   uint64_t base;
-  uint64_t bytes;  /* of each, one behind the other; if there is only one, of that */
-  uint64_t pieces; /* in place of that, the address of as many umw_piece as there are members; 0: there are none */
+  uint64_t bytes; /* of each, one behind the other; if there is only one, of that */
+  uint64_t parts; /* in place of that, the address of as many umw_part as there are members; 0: there are none */
 };
 
 enum umw_collective_how {
@@ -42,7 +43,7 @@ enum umw_collective_how {
   UMW_COLLECTIVE_SENDS = 2,      /* `send` counts */
   UMW_COLLECTIVE_RECEIVES = 4,   /* `receive` counts */
   UMW_COLLECTIVE_OVERWRITES = 8, /* what is received takes the place of what is sent */
-  UMW_COLLECTIVE_REDUCES = 16    /* `send` is one vector, which is combined with those of the others in order of ranks */
+  UMW_COLLECTIVE_REDUCES = 16 /* `send` is one vector, which is combined with those of the others in order of ranks */
 };
 
 struct umw_collective {
@@ -54,11 +55,11 @@ struct umw_collective {
   int32_t root;          /* -1: there is none */
   uint64_t bytes;        /* that the rank hands over, in all */
   uint64_t result;       /* of a reduction: where in the result what it receives begins */
-  struct umw_pieces send, receive;
+  struct umw_parts send, receive;
 };
 
-/* What umw_collective_begin and umw_collective_wait return: the number of the collective of the rank times 8, and one of
- * these. */
+/* What umw_collective_begin and umw_collective_wait return: the number of the collective of the rank times 8, and one
+ * of these. */
 enum umw_collective_state {
   UMW_COLLECTIVE_OVER,    /* for this rank; the number is no longer one */
   UMW_COLLECTIVE_PENDING, /* it is not */

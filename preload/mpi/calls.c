@@ -254,6 +254,10 @@ static void note_changes(const struct umw_mpi_row* row, const uintptr_t* words, 
 {
   if (row->made && words[row->made])
     umw_mpi_note_communicator(umw_mpi_handle_at(words[row->made]), from);
+  else if (row->function == UMW_MPI_Comm_idup)
+    umw_mpi_announce_communicator(umw_mpi_handle_at(words[2]), umw_mpi_handle(words[1]));
+  else if (row->function == UMW_MPI_Comm_idup_with_info)
+    umw_mpi_announce_communicator(umw_mpi_handle_at(words[3]), umw_mpi_handle(words[1]));
   else if (row->function == UMW_MPI_Comm_set_name)
     umw_mpi_name_communicator(umw_mpi_handle(words[1]));
 }

@@ -6,17 +6,17 @@
 namespace umwelt::job
 {
 
-bool CollectiveSide::set(const portals::Memory& memory, const umw_pieces& pieces, std::uint32_t members, bool single)
+bool CollectiveSide::set(const portals::Memory& memory, const umw_parts& pieces, std::uint32_t members, bool single)
 {
   memory_ = &memory;
   base_ = pieces.base;
   bytes_ = pieces.bytes;
   count_ = single ? 1 : members;
   list_.clear();
-  if (pieces.pieces == 0)
+  if (pieces.parts == 0)
     return true;
   list_.resize(count_);
-  return memory.read(list_.data(), reinterpret_cast<const void*>(pieces.pieces), count_ * sizeof(umw_piece));
+  return memory.read(list_.data(), reinterpret_cast<const void*>(pieces.parts), count_ * sizeof(umw_part));
 }
 
 bool CollectiveSide::keep()
@@ -24,7 +24,7 @@ bool CollectiveSide::keep()
   std::uint64_t all = bytes_ * count_;
   if (!list_.empty()) {
     all = 0;
-    for (const umw_piece& piece : list_)
+    for (const umw_part& piece : list_)
       all += piece.bytes;
   }
   copy_.resize(all);

@@ -17,7 +17,7 @@ class CollectiveSide
 {
 public:
   // False: the list of pieces cannot be read. `members` pieces, unless there is only one.
-  [[nodiscard]] bool set(const portals::Memory& memory, const umw_pieces& pieces, std::uint32_t members, bool single);
+  [[nodiscard]] bool set(const portals::Memory& memory, const umw_parts& pieces, std::uint32_t members, bool single);
   // Takes a copy of it, so that the member may do what it likes with its own. False: it cannot be read.
   [[nodiscard]] bool keep();
   void clear();
@@ -35,7 +35,7 @@ private:
   std::uintptr_t base_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint32_t count_ = 0;
-  std::vector<umw_piece> list_;
+  std::vector<umw_part> list_;
   std::vector<std::byte> copy_;
 };
 

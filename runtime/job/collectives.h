@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Collectives of MPI whose time is a model's (--collectives; runtime/mpi/COLLECTIVES.md). A member crosses once, with
 // where its data lies. What goes from one member to another is copied as soon as both have come; vectors that are to be
-// combined are so by the member that came last, with the MPI library's MPI_Reduce_local. When a member may go on follows
-// from who has come when, and from the model.
+// combined are so by the member that came last, with the MPI library's MPI_Reduce_local. When a member may go on
+// follows from who has come when, and from the model.
 //
 // The k-th collective of a member on a communicator belongs to the k-th of the others: if they do not fit, the job ends
 // with a report.
@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -42,13 +43,13 @@ using sim::SimTime;
 class Collectives
 {
 public:
-  explicit Collectives(Job& job);
+  Collectives(Job& job, const mpi::CollectiveModels& models, const mpi::PairTimes& pair);
   ~Collectives();
   Collectives(const Collectives&) = delete;
   Collectives& operator=(const Collectives&) = delete;
 
   // The services of the gate (preload/abi/tables/services.def).
-  int join(Rank& rank, std::span<const std::int32_t> members, std::uint32_t ordinal);
+  int join(const Rank& rank, std::span<const std::int32_t> members, std::uint32_t ordinal);
   int leave(int communicator);
   std::int64_t begin(Rank& rank, const umw_collective& call);
   std::int64_t wait(Rank& rank, std::int64_t number, bool blocks);
@@ -68,12 +69,12 @@ private:
     bool due = false;    // its time has come
     bool over = false;   // both
     Thread* waits = nullptr;
-    std::uint64_t looked = 0; // news of the rank when its library was last let look
+    std::uint64_t looked = 0; // news of the rank, plus 1, when its library was last let look
   };
   struct Communicator;
   struct Collective {
     Communicator* communicator = nullptr;
-    std::uint32_t slot = 0;
+    std::uint32_t slot = 0; // in the pool
     std::uint32_t size = 0;
     mpi::CollectiveTimes times;
     std::vector<Part> parts;
@@ -82,11 +83,12 @@ private:
     double bytes = 0;            // that all hand over,
     double most_bytes = 0;       // and the one that hands over most
     // Vectors that are to be combined
-    std::vector<std::byte> vectors;   // short ones, by member
-    std::vector<std::byte> combined;  // those before `next`, in a scan
-    std::optional<std::uint32_t> reducer;
-    std::uint32_t next = 0;  // vector to be handed out
-    bool begun = false;      // in a scan: `combined` has been handed out
+    std::vector<std::byte> vectors;       // short ones, by member
+    std::optional<std::uint32_t> reducer; // member that combines them
+    std::uint32_t handed_out = 0;         // to it: those before
+    std::vector<std::byte> combined;      // in a scan: those before `next`
+    std::uint32_t next = 0;
+    bool begun = false; // `combined` has been handed out
   };
   struct Communicator {
     std::vector<std::int32_t> members; // as numbers in the job
@@ -110,8 +112,21 @@ private:
   };
 
   Collective& next_collective(Communicator& communicator, std::uint32_t member);
-  void check_fit(Rank& rank, Collective& collective, const umw_collective& call);
   void take_place(Rank& rank, Collective& collective, const umw_collective& call);
+  [[nodiscard]] SimTime duration(Rank& rank, const Collective& collective, const umw_collective& call);
+  void set_times(Collective& collective, const std::vector<mpi::CollectiveTimes::Due>& due);
+  void come_due(Due& due);
+  void serve(Collective& collective, std::uint32_t member);
+  void finish_if_over(Collective& collective, std::uint32_t member);
+  void tell(Part& part);
+  void retire(Collective& collective);
+  void forget_if_unused(const Communicator& communicator);
+  [[nodiscard]] Collective& of_number(std::int64_t number) const;
+  [[nodiscard]] static std::int64_t number_of(const Collective& collective, std::uint32_t member);
+
+  // collective_transfers.cpp
+  [[nodiscard]] static bool sends_single(std::uint32_t function);
+  [[nodiscard]] static bool receives_single(std::uint32_t function);
   void transfer(Rank& rank, Collective& collective, std::uint32_t member);
   void transfer_from_root(Rank& rank, Collective& collective, std::uint32_t member);
   void transfer_to_root(Rank& rank, Collective& collective, std::uint32_t member);
@@ -119,24 +134,19 @@ private:
   void move(Rank& rank, Collective& collective, std::uint32_t from, std::uint32_t to);
   void keep(Rank& rank, Part& part);
   void add_vector(Rank& rank, Collective& collective, std::uint32_t member);
-  void choose_reducer(Rank& rank, Collective& collective, std::uint32_t member);
-  void hand_out(Rank& rank, const Collective& collective, std::uint32_t member, std::byte* buffer) const;
-  void give_result(Rank& rank, Collective& collective, std::uint32_t member, const portals::Memory& memory,
-                   std::uintptr_t vector);
-  void set_times(Rank& rank, Collective& collective, std::uint32_t member);
-  [[nodiscard]] SimTime duration(Rank& rank, const Collective& collective, const umw_collective& call) const;
-  void come_due(Due& due);
-  void serve(Collective& collective, std::uint32_t member);
-  void finish(Collective& collective, std::uint32_t member);
-  void retire(Collective& collective);
-  void forget_if_unused(Communicator& communicator);
-  [[nodiscard]] Collective& of_number(std::int64_t number) const;
-  [[nodiscard]] static std::int64_t number_of(const Collective& collective, std::uint32_t member);
-  [[nodiscard]] static bool sends_single(std::uint32_t function);
-  [[nodiscard]] static bool receives_single(std::uint32_t function);
-  [[nodiscard]] std::string title(const Part& part) const;
-  [[nodiscard]] std::string call_of(const umw_collective& call) const;
-  [[noreturn]] void misfit(Rank& rank, const Collective& collective, const std::string& what);
+  void combine_all(Rank& rank, Collective& collective, std::uint32_t member);
+  void add_to_scan(Rank& rank, Collective& collective, std::uint32_t member);
+  [[nodiscard]] static bool scan_goes_on(const Collective& collective);
+  void give_prefix(Rank& rank, Collective& collective, std::uint32_t member, bool defined);
+  void hand_out(Rank& rank, const Collective& collective, std::uint32_t member, std::byte* buffer);
+  void give_result(Rank& rank, Collective& collective, const portals::Memory& memory, std::uintptr_t vector);
+
+  // The job ends, with a report.
+  void check_fit(Rank& rank, const Collective& collective, const umw_collective& call);
+  [[noreturn]] void misfit(Rank& rank, const Collective& collective, const umw_collective& call,
+                           std::string_view expected);
+  [[noreturn]] void too_long(Rank& rank, const Collective& collective, std::uint32_t from, std::uint32_t to,
+                             std::uint64_t sent, std::uint64_t room);
   void check_memory(Rank& rank, bool accessible);
 
   Job& job_;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "net_models/catalogue.h"
+#include "net_models/pair_times.h"
 #include "runtime/base/parameters.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/portals/fabric/process.h"
@@ -76,6 +77,19 @@ void check_kernels(const plan::Plan& plan, const net::NodeParameters& parameters
   kernels::check(*plan.kernels, nodes, static_cast<std::uint32_t>(parameters.sockets), cores);
 }
 
+// Between the nodes of the first two ranks that are not on the same one.
+mpi::PairTimes pair_times(const plan::Plan& plan, const Parameters& parameters)
+{
+  const std::vector<plan::RankPlace>& places = plan.placement.ranks;
+  const auto other = std::find_if(places.begin(), places.end(),
+                                  [&](const plan::RankPlace& place) { return place.node != places.front().node; });
+  const net::NodeIndex from = places.front().node;
+  const net::NodeIndex to = other == places.end() ? from : other->node;
+  const net::PairTime time =
+      net::pair_time(plan.options.model, *plan.platform, network_factors(plan.options), parameters, from, to);
+  return {sim::to_seconds(time.latency), time.bandwidth};
+}
+
 } // namespace
 
 std::string kvs_of(const std::string& job)
@@ -103,6 +117,10 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
       plan_.options.model,
       {timeline_, *plan_.platform, &fabric_, plan_.trace.get(), network_factors(plan_.options), plan_.failures.get()},
       parameters);
+  if (plan_.collectives)
+    collectives_ = std::make_unique<Collectives>(*this, *plan_.collectives,
+                                                 plan_.collectives->want_pair_times() ? pair_times(plan_, parameters)
+                                                                                      : mpi::PairTimes{});
   fabric_.set_model(*model_);
   sockets_.set_model(*model_);
   fabric_.set_observer(&counter_);

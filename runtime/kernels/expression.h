@@ -23,8 +23,8 @@ namespace umwelt::kernels
 enum class Dimension : std::uint8_t { zero, number, time, mixed };
 
 // What a variable has to do with the unit of time: nothing, or it is one of these.
-inline constexpr std::uint8_t is_time = 1;
-inline constexpr std::uint8_t is_per_time = 2; // a bandwidth, say
+inline constexpr std::uint8_t a_time = 1;
+inline constexpr std::uint8_t per_time = 2; // a bandwidth, say
 
 class Expression
 {

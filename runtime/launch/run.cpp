@@ -35,6 +35,7 @@
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/result_file.h"
+#include "runtime/plan/collectives.h"
 #include "runtime/plan/folding.h"
 #include "runtime/plan/kernels.h"
 #include "runtime/plan/openmpi.h"
@@ -475,7 +476,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   if (options.mpi_calls && options.cpu.measures())
     notes.emplace_back("--mpi-calls: to count a call of MPI is measured with it, up to 1 us each; compare with a run "
                        "without, or take --cpu none or fixed");
-  plan.preloaded = installation.preloaded(plan.folding != nullptr, options.mpi_calls);
+  plan.collectives = plan::collective_models(options);
+  plan.preloaded = installation.preloaded(plan.folding != nullptr, options.mpi_calls || plan.collectives != nullptr);
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)

@@ -40,7 +40,7 @@ const std::vector<std::string>& variables()
   static const std::vector<std::string> all{"P", "bytes", "latency", "bandwidth"};
   return all;
 }
-constexpr std::array<std::uint8_t, 4> powers{0, 0, kernels::is_time, kernels::is_per_time};
+constexpr std::array<std::uint8_t, 4> powers{0, 0, kernels::a_time, kernels::per_time};
 
 std::string_view trimmed(std::string_view text)
 {
@@ -115,10 +115,10 @@ void check(const kernels::Expression& expression)
     for (const double bytes : {0., 8., 1e6}) {
       const double seconds = evaluated(expression, members, bytes, {1e-6, 1e10});
       if (!std::isfinite(seconds) || seconds < 0)
-        throw UsageError(expression.object(), "a time of at least 0 for every P and bytes",
-                         fmt::format("{} s for P = {}, bytes = {} from {}", seconds, members, bytes,
-                                     in_quotes(expression.text())),
-                         "Keep it from there with max(0s, ...) or CONDITION ? A : B.");
+        throw UsageError(
+            expression.object(), "a time of at least 0 for every P and bytes",
+            fmt::format("{} s for P = {}, bytes = {} from {}", seconds, members, bytes, in_quotes(expression.text())),
+            "Keep it from there with max(0s, ...) or CONDITION ? A : B.");
     }
 }
 
@@ -152,6 +152,27 @@ double tree(umw_collective_function function, std::uint32_t members, double byte
 std::string_view collective_name(std::uint32_t function)
 {
   return names.at(function);
+}
+
+double bytes_of_model(std::uint32_t function, std::uint32_t members, double all, double most)
+{
+  switch (function) {
+  case UMW_COLLECTIVE_Bcast:
+    return all;
+  case UMW_COLLECTIVE_Allgather:
+  case UMW_COLLECTIVE_Allgatherv:
+  case UMW_COLLECTIVE_Gather:
+  case UMW_COLLECTIVE_Gatherv:
+  case UMW_COLLECTIVE_Scatter:
+  case UMW_COLLECTIVE_Scatterv:
+    return all / members;
+  case UMW_COLLECTIVE_Alltoall:
+  case UMW_COLLECTIVE_Alltoallv:
+  case UMW_COLLECTIVE_Alltoallw:
+    return most / members;
+  default:
+    return most;
+  }
 }
 
 CollectiveModel::CollectiveModel(std::string_view option, std::string_view text) : text_(text)
@@ -213,8 +234,8 @@ void CollectiveModels::add(std::string_view option, std::string_view text)
     }
     const std::string_view name = trimmed(item.substr(0, *equals));
     const umw_collective_function function = function_called(option, name);
-    models_.at(function) = std::make_shared<const CollectiveModel>(fmt::format("{} {}", option, name),
-                                                                   trimmed(item.substr(*equals + 1)));
+    models_.at(function) =
+        std::make_shared<const CollectiveModel>(fmt::format("{} {}", option, name), trimmed(item.substr(*equals + 1)));
   }
 }
 

@@ -60,6 +60,9 @@ private:
   std::array<std::shared_ptr<const CollectiveModel>, UMW_COLLECTIVE_FUNCTIONS> models_;
 };
 
+// `bytes` of a model, from what all members hand over, and the one that hands over most.
+double bytes_of_model(std::uint32_t function, std::uint32_t members, double all, double most);
+
 std::string_view collective_name(std::uint32_t function); // "MPI_Allreduce"; of an umw_collective_function
 
 } // namespace umwelt::mpi

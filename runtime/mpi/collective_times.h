@@ -48,9 +48,9 @@ private:
   std::uint32_t members_ = 0;
   std::uint32_t root_ = 0;
   std::uint32_t arrived_ = 0;
-  std::uint32_t known_ = 0;    // prefix: for those before it is known
-  SimTime from_root_ = 0;      // when what the root sends has come
-  std::vector<SimTime> at_;    // never: it has not come
+  std::uint32_t known_ = 0; // prefix: for those before it is known
+  SimTime from_root_ = 0;   // when what the root sends has come
+  std::vector<SimTime> at_; // never: it has not come
   std::vector<Due> due_;
 };
 
