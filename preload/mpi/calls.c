@@ -52,7 +52,8 @@ void* umw_mpi_next(const char* name, const void* caller)
   void* next = umw_next_function(name, caller);
   if (next)
     return next;
-  static const char text[] = ": called, but no MPI library that is loaded has it. Next step: run without --mpi-calls\n";
+  static const char text[] =
+      ": called, but no MPI library that is loaded has it. Next step: run without --mpi-calls and --collectives\n";
   if (write(STDERR_FILENO, name, strlen(name)) < 0 || write(STDERR_FILENO, text, sizeof text - 1) < 0)
     abort();
   abort();

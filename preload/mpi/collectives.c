@@ -260,11 +260,11 @@ static bool make_out(const struct umw_mpi_row* row, uint32_t function, const uin
   if (!type_fits(&made->receive))
     return false;
   if (in_place && !of->operation) {
-    if (row->root) /* a gather: likewise */
+    if (row->root) { /* a gather: likewise */
       made->call.bytes = (uint64_t)umw_mpi_side_count(&made->receive, member) * made->receive.type.size;
-    if (row->root)
       made->send.kind = UMW_MPI_SIDE_NONE;
-    else if (of->kind == UMW_MPI_SIDE_ONE)
+      made->receive.in_place = member + 1;
+    } else if (of->kind == UMW_MPI_SIDE_ONE)
       made->send = own_part(&made->receive, member);
     else {
       made->send = made->receive;

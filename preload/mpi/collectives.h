@@ -30,6 +30,7 @@ struct umw_mpi_side {
   bool large; /* counts are MPI_Count */
   bool wide;  /* displacements are MPI_Aint */
   int32_t members;
+  int32_t in_place; /* this piece is not received, plus 1; 0: all are */
   uintptr_t buffer;
   int64_t count;
   uintptr_t counts, displacements, types;

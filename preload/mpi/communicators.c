@@ -165,6 +165,7 @@ struct umw_mpi_communicator* umw_mpi_note_communicator(uint64_t handle, const ch
   if (!communicator)
     return NULL;
   int inter = 0, rank = 0;
+  const bool announced = !communicator->members && communicator->ordinal > 0;
   communicator->turn = 0;
   mpi.comm_test_inter(handle, &inter);
   mpi.comm_rank(handle, &rank);
@@ -177,7 +178,7 @@ struct umw_mpi_communicator* umw_mpi_note_communicator(uint64_t handle, const ch
     if (communicator->members[i] == UMW_MPI_ELSEWHERE)
       communicator->one_group = false;
   communicator->ordinal =
-      communicator->ordinal > 0 ? communicator->ordinal - 1 : next_ordinal(communicator->members, communicator->size);
+      announced ? communicator->ordinal - 1 : next_ordinal(communicator->members, communicator->size);
   communicator->label = label_of(communicator, from);
   return communicator;
 }

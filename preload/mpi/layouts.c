@@ -235,7 +235,8 @@ void umw_mpi_accept(const struct umw_mpi_side* side, uintptr_t comm)
     if (type.plain)
       continue;
     const int64_t count = umw_mpi_side_count(side, i);
-    umw_mpi_unpack(place, side->buffer + (uintptr_t)offset_of(side, i), count, &type, comm);
+    if (i + 1 != side->in_place)
+      umw_mpi_unpack(place, side->buffer + (uintptr_t)offset_of(side, i), count, &type, comm);
     place += (uint64_t)count * type.size;
   }
 }

@@ -14,6 +14,7 @@ struct operation {
   int64_t number; /* to the runtime */
   uintptr_t request;
   bool kept; /* what is received has copies of its own of arrays and types */
+  bool busy; /* a thread is about to complete it, or waits for it */
   struct operation* next;
 };
 /* In the order in which they were started. */
@@ -137,8 +138,13 @@ static void complete_due(void)
   umw_mpi_pause(true);
   for (struct operation *operation = pending, *next; operation; operation = next) {
     next = operation->next;
+    if (operation->busy)
+      continue;
+    operation->busy = true;
     struct umw_args_umw_collective_wait arguments = {0, operation->number, 0};
     umw_mpi_cross(UMW_OP_umw_collective_wait, &arguments);
+    operation->busy = false;
+    next = operation->next;
     if (arguments.result % UMW_COLLECTIVE_STATES != UMW_COLLECTIVE_OVER)
       continue;
     umw_mpi_accept(&operation->collective.receive, operation->collective.comm);
@@ -155,8 +161,12 @@ static struct operation* operation_of(uint64_t request)
   return operation;
 }
 
+/* Where another thread waits for it already, the library waits for that. */
 static void wait_for(struct operation* operation)
 {
+  if (operation->busy)
+    return;
+  operation->busy = true;
   umw_mpi_pause(true);
   umw_mpi_finish(&operation->collective, operation->number * UMW_COLLECTIVE_STATES + UMW_COLLECTIVE_PENDING);
   complete(operation);

@@ -176,6 +176,7 @@ void Collectives::combine_all(Rank& rank, Collective& collective, std::uint32_t 
 {
   if (collective.size > 1 && collective.first->call.send.bytes > 0) {
     collective.reducer = member;
+    collective.handed_out = 0;
     return;
   }
   std::vector<std::byte> only(collective.first->call.send.bytes);

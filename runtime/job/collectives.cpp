@@ -102,10 +102,10 @@ std::int64_t Collectives::begin(Rank& rank, const umw_collective& call)
   Collective& collective = next_collective(communicator, member);
   if (collective.first != nullptr)
     check_fit(rank, collective, call);
+  else
+    collective.times.begin(mpi::shape_of(call.function), collective.size,
+                           static_cast<std::uint32_t>(std::max(call.root, 0)));
   take_place(rank, collective, call);
-  const auto shape = mpi::shape_of(call.function);
-  if (collective.times.arrived() == 0)
-    collective.times.begin(shape, collective.size, static_cast<std::uint32_t>(std::max(call.root, 0)));
   const std::vector<mpi::CollectiveTimes::Due> due =
       collective.times.arrive(member, job_.scheduler().now(), [&] { return duration(rank, collective, call); });
   transfer(rank, collective, member);
@@ -131,7 +131,6 @@ Collectives::Collective& Collectives::next_collective(Communicator& communicator
   idle_.pop_back();
   collective.communicator = &communicator;
   collective.size = static_cast<std::uint32_t>(communicator.members.size());
-  collective.times.begin(mpi::CollectiveShape::all, collective.size, 0);
   collective.parts.resize(collective.size);
   communicator.open.push_back(&collective);
   return collective;
