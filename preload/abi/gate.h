@@ -13,6 +13,7 @@
 
 #include "preload/abi/address.h"
 #include "preload/abi/mpi_calls.h"
+#include "preload/abi/mpi_collectives.h"
 #include "preload/abi/portals4.h"
 #include "preload/abi/table.h"
 
@@ -257,7 +258,9 @@ struct umw_gate {
   const struct umw_mpi_counts* mpi_counts; /* of the rank's calls of MPI; null: they are not followed (--mpi-calls) */
   struct umw_mpi_call mpi_calls[UMW_MPI_CALLS];     /* those that its threads are in */
   uint64_t mpi_watched[UMW_MPI_FUNCTIONS / 64 + 1]; /* functions whose calls are told one by one: bits by number */
-  void* runtime;                                    /* the runtime's own */
+  uint64_t collectives;     /* those whose time is a model's: bits by enum umw_collective_function (--collectives) */
+  uint64_t collective_news; /* grows whenever one of the rank is over, or has vectors for it to combine */
+  void* runtime;            /* the runtime's own */
 };
 
 #ifdef __cplusplus

@@ -52,7 +52,8 @@ void* umw_mpi_next(const char* name, const void* caller)
   void* next = umw_next_function(name, caller);
   if (next)
     return next;
-  static const char text[] = ": called, but no MPI library that is loaded has it. Next step: run without --mpi-calls\n";
+  static const char text[] =
+      ": called, but no MPI library that is loaded has it. Next step: run without --mpi-calls and --collectives\n";
   if (write(STDERR_FILENO, name, strlen(name)) < 0 || write(STDERR_FILENO, text, sizeof text - 1) < 0)
     abort();
   abort();
@@ -272,6 +273,10 @@ static void note_changes(const struct umw_mpi_row* row, const uintptr_t* words, 
 {
   if (row->made && words[row->made])
     umw_mpi_note_communicator(umw_mpi_handle_at(words[row->made]), from);
+  else if (row->function == UMW_MPI_Comm_idup)
+    umw_mpi_announce_communicator(umw_mpi_handle_at(words[2]), umw_mpi_handle(words[1]));
+  else if (row->function == UMW_MPI_Comm_idup_with_info)
+    umw_mpi_announce_communicator(umw_mpi_handle_at(words[3]), umw_mpi_handle(words[1]));
   else if (row->function == UMW_MPI_Comm_set_name)
     umw_mpi_name_communicator(umw_mpi_handle(words[1]));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Calls of MPI by name (--mpi-calls): what a row of preload/abi/tables/mpi.def says of a function, and what is noted of
- * a call. Handles are words here: pointers in Open MPI, ints in MPICH, which fit into these. */
+ * Calls of MPI by name (--mpi-calls, --collectives): what a row of preload/abi/tables/mpi.def says of a function, and
+ * what is noted of a call. Handles are words here: pointers in Open MPI, ints in MPICH, which fit into these. */
 #pragma once
 
 #ifndef _GNU_SOURCE
@@ -93,6 +93,9 @@ struct umw_mpi_communicator {
   int32_t size, rank;
   uint32_t turn; /* collectives begun */
   uint32_t label;
+  uint32_t ordinal; /* among those with the same members, in the order in which the rank has made them */
+  int32_t number;   /* umw_collective_join, plus 1; 0: not asked yet */
+  bool one_group;   /* of ranks of this job */
 };
 /* MPI_Init has returned: the functions of the library may be called. */
 void umw_mpi_begin(const void* caller);
@@ -100,9 +103,13 @@ void umw_mpi_end(void);   /* MPI_Finalize is next */
 extern bool umw_mpi_open; /* between the two */
 /* Null: not known. */
 struct umw_mpi_communicator* umw_mpi_communicator(uint64_t handle);
+/* The same; one that has been announced becomes known. */
+struct umw_mpi_communicator* umw_mpi_communicator_in_use(uint64_t handle);
 /* It exists; `from`: the function that has made it, or null. */
 struct umw_mpi_communicator* umw_mpi_note_communicator(uint64_t handle, const char* from);
 void umw_mpi_forget_communicator(uint64_t handle);
+/* It is being made, with the members of another one. */
+void umw_mpi_announce_communicator(uint64_t handle, uint64_t like);
 void umw_mpi_name_communicator(uint64_t handle);
 /* A handle that lies there. */
 uint64_t umw_mpi_handle_at(uintptr_t place);
@@ -111,6 +118,9 @@ uint64_t umw_mpi_handle(uintptr_t word);
 bool umw_mpi_is_mpich(void);
 uint64_t umw_mpi_type_size(uint64_t type);
 uint64_t umw_mpi_null_request(void);
+bool umw_mpi_is_null_type(uintptr_t word);
+bool umw_mpi_is_null_operation(uintptr_t word);
+uintptr_t umw_mpi_byte_type(void);
 bool umw_mpi_is_in_place(uintptr_t word);
 int32_t umw_mpi_any_source(void);
 

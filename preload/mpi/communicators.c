@@ -2,7 +2,7 @@
  *
  * Communicators that the rank has, with their members as ranks of MPI_COMM_WORLD; and what else has to be asked of the
  * MPI library, in Open MPI's ABI or MPICH's. */
-#include "preload/mpi/calls.h"
+#include "preload/mpi/collectives.h"
 #include "preload/next_function.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ bool umw_mpi_open;
 /* Values of handles and constants; those of Open MPI's handles are addresses in the library. */
 static struct {
   bool is_mpich;
-  uint64_t world, self, null_communicator, null_request;
+  uint64_t world, self, null_communicator, null_request, null_type, null_operation;
+  uintptr_t byte;
   uintptr_t in_place;
   int32_t any_source;
 } abi;
@@ -30,6 +31,13 @@ static struct {
 } mpi;
 
 static struct umw_mpi_map communicators;
+
+/* How many communicators with these members there have been. */
+struct same_members {
+  uint64_t members; /* a hash of them */
+  uint32_t count;
+};
+static struct umw_mpi_map same_members;
 
 bool umw_mpi_is_mpich(void)
 {
@@ -54,6 +62,21 @@ uint64_t umw_mpi_null_request(void)
 bool umw_mpi_is_in_place(uintptr_t word)
 {
   return word == abi.in_place;
+}
+
+bool umw_mpi_is_null_type(uintptr_t word)
+{
+  return umw_mpi_handle(word) == abi.null_type;
+}
+
+bool umw_mpi_is_null_operation(uintptr_t word)
+{
+  return umw_mpi_handle(word) == abi.null_operation;
+}
+
+uintptr_t umw_mpi_byte_type(void)
+{
+  return abi.byte;
 }
 
 int32_t umw_mpi_any_source(void)
@@ -99,6 +122,27 @@ static bool find_members(struct umw_mpi_communicator* communicator, bool inter)
   return members != NULL;
 }
 
+/* Its number among those with the same members, from 0. All members see it, as they make their communicators in the
+ * same order. */
+static uint32_t next_ordinal(const int32_t* members, int32_t size)
+{
+  uint64_t hash = 1469598103934665603; /* FNV-1a, by members */
+  for (int32_t i = 0; i < size; ++i)
+    hash = (hash ^ (uint32_t)members[i]) * 1099511628211;
+  struct same_members* same = umw_mpi_entry(&same_members, sizeof *same, hash ? hash : 1, true);
+  return same ? same->count++ : 0;
+}
+
+void umw_mpi_announce_communicator(uint64_t handle, uint64_t like)
+{
+  const struct umw_mpi_communicator* model = umw_mpi_communicator(like);
+  struct umw_mpi_communicator* made = handle == 0 || handle == abi.null_communicator || !model
+                                          ? NULL
+                                          : umw_mpi_entry(&communicators, sizeof *made, handle, true);
+  if (made)
+    made->ordinal = next_ordinal(model->members, model->size) + 1;
+}
+
 static uint32_t label_of(const struct umw_mpi_communicator* communicator, const char* from)
 {
   char name[NAME] = "";
@@ -121,21 +165,40 @@ struct umw_mpi_communicator* umw_mpi_note_communicator(uint64_t handle, const ch
   if (!communicator)
     return NULL;
   int inter = 0, rank = 0;
+  const bool announced = !communicator->members && communicator->ordinal > 0;
   communicator->turn = 0;
   mpi.comm_test_inter(handle, &inter);
   mpi.comm_rank(handle, &rank);
   communicator->rank = rank;
+  communicator->number = 0;
   if (!find_members(communicator, inter != 0))
     return NULL;
+  communicator->one_group = inter == 0;
+  for (int32_t i = 0; i < communicator->size; ++i)
+    if (communicator->members[i] == UMW_MPI_ELSEWHERE)
+      communicator->one_group = false;
+  communicator->ordinal =
+      announced ? communicator->ordinal - 1 : next_ordinal(communicator->members, communicator->size);
   communicator->label = label_of(communicator, from);
   return communicator;
+}
+
+struct umw_mpi_communicator* umw_mpi_communicator_in_use(uint64_t handle)
+{
+  struct umw_mpi_communicator* found = umw_mpi_entry(&communicators, sizeof *found, handle, false);
+  if (!found || found->members)
+    return found;
+  return found->ordinal > 0 ? umw_mpi_note_communicator(handle, NULL) : NULL;
 }
 
 void umw_mpi_forget_communicator(uint64_t handle)
 {
   struct umw_mpi_communicator* communicator = umw_mpi_communicator(handle);
-  if (communicator)
-    communicator->members = NULL;
+  if (!communicator)
+    return;
+  umw_mpi_leave_communicator(communicator);
+  communicator->members = NULL;
+  communicator->ordinal = 0;
 }
 
 void umw_mpi_name_communicator(uint64_t handle)
@@ -161,6 +224,9 @@ void umw_mpi_begin(const void* caller)
     abi.self = 0x44000001;
     abi.null_communicator = 0x04000000;
     abi.null_request = 0x2c000000;
+    abi.null_type = 0x0c000000;
+    abi.null_operation = 0x18000000;
+    abi.byte = 0x4c00010d;
     abi.in_place = UINTPTR_MAX;
     abi.any_source = -2;
   } else {
@@ -168,6 +234,9 @@ void umw_mpi_begin(const void* caller)
     abi.self = (uintptr_t)variable("ompi_mpi_comm_self", caller);
     abi.null_communicator = (uintptr_t)variable("ompi_mpi_comm_null", caller);
     abi.null_request = (uintptr_t)variable("ompi_request_null", caller);
+    abi.null_type = (uintptr_t)variable("ompi_mpi_datatype_null", caller);
+    abi.null_operation = (uintptr_t)variable("ompi_mpi_op_null", caller);
+    abi.byte = (uintptr_t)variable("ompi_mpi_byte", caller);
     abi.in_place = 1;
     abi.any_source = -1;
   }
@@ -183,11 +252,15 @@ void umw_mpi_begin(const void* caller)
   FIND(comm_name, "Comm_get_name");
 #undef FIND
   umw_mpi_open = true;
+  if (umw_mpi_gate->collectives)
+    umw_mpi_begin_collectives(caller);
   umw_mpi_note_communicator(abi.world, "MPI_Init");
   umw_mpi_note_communicator(abi.self, "MPI_Init");
 }
 
 void umw_mpi_end(void)
 {
+  if (umw_mpi_gate->collectives)
+    umw_mpi_end_collectives();
   umw_mpi_open = false;
 }

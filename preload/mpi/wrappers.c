@@ -4,7 +4,7 @@
  * library between program and MPI gets its calls as ever. Arguments travel as words, which is how both ABIs pass all of
  * them; what a row does not name is not looked at.
  */
-#include "preload/mpi/calls.h"
+#include "preload/mpi/collectives.h"
 
 #define WORDS_0 void
 #define WORDS_1 uintptr_t w1
@@ -42,8 +42,20 @@ const struct umw_mpi_row umw_mpi_rows[] = {
 #undef UMW_MPI
 };
 
+/* What stands for the library's function, if anything does. */
+#define LIBRARY(result, words, arity) result = real(PASS_##arity)
+#define ABOUT_REQUESTS(result, words, arity)                                                                           \
+  if (!umw_mpi_about_requests(&frame, words, *(void**)&real, &(result)))                                               \
+  LIBRARY(result, words, arity)
+#define COLLECTIVE(result, words, arity)                                                                               \
+  if (!umw_mpi_model(&frame, words, &(result))) {                                                                      \
+    LIBRARY(result, words, arity);                                                                                     \
+    if ((int)(result) == 0)                                                                                            \
+      umw_mpi_model_starts(&frame, words);                                                                             \
+  }
+
 /* What tells that a call has failed: functions that return something else never do. */
-#define WRAPPER(symbol, result_type, succeeded, row, arity)                                                            \
+#define WRAPPER(symbol, result_type, succeeded, row, arity, do_it)                                                     \
   result_type symbol(WORDS_##arity);                                                                                   \
   UMW_PUBLIC result_type symbol(WORDS_##arity)                                                                         \
   {                                                                                                                    \
@@ -54,18 +66,19 @@ const struct umw_mpi_row umw_mpi_rows[] = {
     const uintptr_t words[] = {0, PASS_##arity};                                                                       \
     struct umw_mpi_frame frame;                                                                                        \
     umw_mpi_enter(&frame, &umw_mpi_rows[UMW_MPI_##row], words, caller);                                                \
-    const result_type result = real(PASS_##arity);                                                                     \
+    result_type result;                                                                                                \
+    do_it(result, words, arity);                                                                                       \
     umw_mpi_leave(&frame, words, succeeded);                                                                           \
     return result;                                                                                                     \
   }
 
-#define RESULT_management(symbol, row, arity) WRAPPER(symbol, uintptr_t, (int)result == 0, row, arity)
-#define RESULT_point_to_point RESULT_management
+#define RESULT_management(symbol, row, arity) WRAPPER(symbol, uintptr_t, (int)result == 0, row, arity, ABOUT_REQUESTS)
+#define RESULT_point_to_point RESULT_management /* MPI_Start */
 #define RESULT_completion RESULT_management
-#define RESULT_collective RESULT_management
-#define RESULT_one_sided RESULT_management
-#define RESULT_io RESULT_management
-#define RESULT_clock(symbol, row, arity) WRAPPER(symbol, double, result >= 0, row, arity)
+#define RESULT_collective(symbol, row, arity) WRAPPER(symbol, uintptr_t, (int)result == 0, row, arity, COLLECTIVE)
+#define RESULT_one_sided(symbol, row, arity) WRAPPER(symbol, uintptr_t, (int)result == 0, row, arity, LIBRARY)
+#define RESULT_io RESULT_one_sided
+#define RESULT_clock(symbol, row, arity) WRAPPER(symbol, double, result >= 0, row, arity, LIBRARY)
 
 #define UMW_MPI(name, class, arity, ...)                                                                               \
   RESULT_##class(MPI_##name, name, arity) RESULT_##class(PMPI_##name, name, arity)

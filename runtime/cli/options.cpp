@@ -12,6 +12,7 @@
 
 #include "runtime/base/usage_error.h"
 #include "runtime/base/values.h"
+#include "runtime/plan/collectives.h"
 #include "runtime/plan/policies.h"
 #include "runtime/plan/what_if.h"
 
@@ -269,6 +270,10 @@ constexpr auto options = std::to_array<Option>({
   {Group::time, "kernels", "FILE", "functions of the program whose time is modelled, and which of them are not run; "
    "may come several times, what a later file says of a function counts (`runtime/kernels/README.md`)",
    [](S s, G g) { s.run.kernels_files.push_back(g.value()); }},
+  {Group::network, "collectives", "MODEL|FUNCTION=MODEL,...", "collectives of MPI that a model stands for, all or by "
+   "name (allreduce=tree): real (default), zero, tree, or a time with P, bytes, latency and bandwidth ('2us*log2(P) + "
+   "bytes*0.1ns'); may come several times, what is said later counts (`runtime/mpi/COLLECTIVES.md`)",
+   [](S s, G g) { s.run.collectives.push_back(plan::parse_collectives(g.option, g.value())); }},
   {Group::machine, "fold", "RULE|@FILE", "allocations whose contents may be lost, so that they need no memory here: "
    "at_least=SIZE,function=NAME,call=OBJECT+0xOFFSET,in=OBJECT,keep=BEGIN..END, or a file of such lines; may come "
    "several times, the first that fits counts (`runtime/fold/README.md`)",

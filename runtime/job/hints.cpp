@@ -21,7 +21,7 @@ struct Kind {
   std::string_view step;
 };
 
-constexpr std::array network = {"Ptl"sv};
+constexpr std::array network = {"Ptl"sv, "MPI_"sv};
 constexpr std::array memory = {"a loop that waits for memory"sv};
 constexpr std::array threads_of_rank = {"umw_thread_wait"sv, "umw_thread_join"sv, "umw_futex"sv};
 constexpr std::array shared_objects = {"umw_object_wait"sv, "umw_condition_wait"sv, "umw_barrier_wait"sv};

@@ -73,6 +73,9 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
   net::Model& model = network_->model();
   fabric_.set_model(model);
   sockets_.set_model(model);
+  if (plan_.collectives)
+    collectives_ = std::make_unique<Collectives>(
+        *this, *plan_.collectives, plan_.collectives->want_pair_times() ? network_->pair_times() : mpi::PairTimes{});
   fabric_.set_observer(&counter_);
   scheduler_.on_stall = [this] { return stalled(); };
   if (model.has_external()) {

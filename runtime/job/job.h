@@ -22,6 +22,7 @@
 #include "runtime/bootstrap/published.h"
 #include "runtime/engine/host_load.h"
 #include "runtime/engine/scheduler.h"
+#include "runtime/job/collectives.h"
 #include "runtime/job/control.h"
 #include "runtime/job/cores.h"
 #include "runtime/job/file_locks.h"
@@ -105,6 +106,8 @@ public:
   [[nodiscard]] SysvHost& sysv() { return sysv_; }
   [[nodiscard]] SharedObjects& shared_objects() { return shared_objects_; }
   [[nodiscard]] FileLocks& file_locks() { return file_locks_; }
+  // Null: none is modelled.
+  [[nodiscard]] Collectives* collectives() { return collectives_.get(); }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
   [[nodiscard]] bootstrap::Spaces& spaces() { return spaces_; }
   [[nodiscard]] bootstrap::Published& published() { return published_; }
@@ -143,6 +146,8 @@ public:
   [[noreturn]] void died(Rank& rank, int signal, const char* report);
   // What the user asked for cannot be done, as turns out now.
   [[noreturn]] void misused(Rank& rank, const char* message);
+  // The rank has come to something that ends the job; `ending`: one line, `text`: the report.
+  [[noreturn]] void end_for(Rank& rank, int exit_code, const std::string& ending, const std::string& text);
   [[noreturn]] void aborted(Rank& rank, int status, const char* call, const char* message);
   // The running thread's wait has lasted as long as it was to. Does not return if the job cannot get anywhere any more.
   void timed_out(Thread& thread);
@@ -256,6 +261,7 @@ private:
   SysvHost sysv_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Control> control_; // null: without --ctl
+  std::unique_ptr<Collectives> collectives_;
   std::unique_ptr<worker::Workers> workers_;
   std::deque<umw_gate> gates_;                  // of ranks that are in no worker process
   std::vector<std::vector<Channel*>> channels_; // by worker process and slot

@@ -126,10 +126,15 @@ void Job::aborted(Rank& rank, int status, const char* call, const char* message)
 
 void Job::misused(Rank& rank, const char* message)
 {
-  rank.end.status = exit_code::usage;
+  end_for(rank, exit_code::usage, "what the kernels file says cannot be done",
+          fmt::format("{} at {}; the job is ended: {}", rank.title(), simulated_now(), message));
+}
+
+void Job::end_for(Rank& rank, int exit_code, const std::string& ending, const std::string& text)
+{
+  rank.end.status = exit_code;
   finish(rank);
-  fail(exit_code::usage, "what the kernels file says cannot be done",
-       fmt::format("{} at {}; the job is ended: {}", rank.title(), simulated_now(), message));
+  fail(exit_code, ending, text);
   end_threads(rank);
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "net_models/catalogue.h"
+#include "net_models/pair_times.h"
 #include "runtime/base/parameters.h"
 #include "runtime/job/rank.h"
 
@@ -128,6 +129,18 @@ std::string Network::name_of(net::MixedModel::Index index) const
 {
   const plan::NodeModels::Kind& kind = models_.kinds[index];
   return kind.parameters.empty() ? kind.name : fmt::format("{}:{}", kind.name, kind.parameters);
+}
+
+mpi::PairTimes Network::pair_times() const
+{
+  const std::vector<plan::RankPlace>& places = plan_.placement.ranks;
+  const auto other = std::find_if(places.begin(), places.end(),
+                                  [&](const plan::RankPlace& place) { return place.node != places.front().node; });
+  const net::NodeIndex from = places.front().node;
+  const net::NodeIndex to = other == places.end() ? from : other->node;
+  const net::PairTime time =
+      net::pair_time(plan_.options.model, *plan_.platform, context_.factors, nic_parameters(plan_.options), from, to);
+  return {sim::to_seconds(time.latency), time.bandwidth};
 }
 
 observe::ModelsRecord Network::record() const

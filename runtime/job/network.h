@@ -8,6 +8,7 @@
 #include "net_models/core/model.h"
 #include "net_models/mixed/model.h"
 #include "runtime/job/model_regions.h"
+#include "runtime/mpi/collective_models.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/plan/plan.h"
 
@@ -37,6 +38,10 @@ public:
   std::size_t set(const plan::ModelChoice& choice, sim::SimTime now);
   // As users call it: "loggp:L=2us".
   [[nodiscard]] std::string name_of(net::MixedModel::Index index) const;
+
+  // Of the model of --model, between the nodes of the first two ranks that are not on the same one: for models of
+  // collectives.
+  [[nodiscard]] mpi::PairTimes pair_times() const;
 
   // For the report; none where all nodes have the same.
   [[nodiscard]] observe::ModelsRecord record() const;

@@ -86,6 +86,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     if (plan_.options.mpi_calls)
       record.mpi_calls.push_back(rank->mpi_calls);
   }
+  if (collectives_)
+    record.collectives = collectives_->records();
   record.kernels = kernel_records();
   for (const auto& [function, ticks] : profile().most(0))
     record.profile.push_back({function.second, function.first, ticks});

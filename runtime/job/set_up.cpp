@@ -209,6 +209,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   for (std::uint32_t function = 0; function < UMW_MPI_FUNCTIONS; ++function)
     if (network_->watches(function))
       gate.mpi_watched[function / 64] |= std::uint64_t{1} << (function % 64);
+  gate.collectives = plan_.collectives ? plan_.collectives->modelled() : 0;
   gate.runtime = &rank;
 
   rank.output = std::make_unique<StandardOutput>(plan_.options, output_, facts.space->number, rank.number, gate.ranks);

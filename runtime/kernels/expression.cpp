@@ -390,10 +390,10 @@ Dimension Expression::dimension(std::span<const std::uint8_t> times) const
   for (int point = 0; point < points; ++point) {
     for (std::size_t i = 0; i < used_.size(); ++i) {
       state = state * 6364136223846793005 + 1442695040888963407; // Knuth's linear congruential generator
-      const bool time = used_[i] < times.size() && times[used_[i]] != 0;
-      const std::vector<double>& choice = time ? durations : numbers;
+      const std::uint8_t kind = used_[i] < times.size() ? times[used_[i]] : 0;
+      const std::vector<double>& choice = kind == a_time ? durations : numbers;
       program_->values[i] = choice[(state >> 33) % choice.size()];
-      other->values[i] = (time ? 2 : 1) * program_->values[i];
+      other->values[i] = (kind == a_time ? 2. : kind == per_time ? 0.5 : 1.) * program_->values[i];
     }
     const double once = program_->parser.Eval();
     const double twice = other->parser.Eval();

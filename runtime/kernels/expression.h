@@ -22,6 +22,10 @@ namespace umwelt::kernels
 // is both.
 enum class Dimension : std::uint8_t { zero, number, time, mixed };
 
+// What a variable has to do with the unit of time: nothing, or it is one of these.
+inline constexpr std::uint8_t a_time = 1;
+inline constexpr std::uint8_t per_time = 2; // a bandwidth, say
+
 class Expression
 {
 public:
@@ -37,7 +41,7 @@ public:
   [[nodiscard]] double evaluate(std::span<const double> values) const;
 
   // Looks at the expression at many values of its variables, among them those it compares with; `times` says for each
-  // variable whether it is a time (missing: it is not).
+  // variable whether it is a time, or a number for each unit of it (missing: it has nothing to do with it).
   [[nodiscard]] Dimension dimension(std::span<const std::uint8_t> times = {}) const;
 
   // Whether a unit of time stands in it: tells 0s from 0.

@@ -18,10 +18,10 @@ Installation find_installation()
           libraries / "umwelt-calibrate"};
 }
 
-std::string Installation::preloaded(bool folding, bool mpi_calls) const
+std::string Installation::preloaded(bool folding, bool mpi_layer) const
 {
   // MPI_Alloc_mem is for whoever calls it, which libumwelt-fold.so can see only if it comes first.
-  return (folding ? fold.string() + ":" : "") + (mpi_calls ? mpi.string() + ":" : "") + shim.string();
+  return (folding ? fold.string() + ":" : "") + (mpi_layer ? mpi.string() + ":" : "") + shim.string();
 }
 
 std::vector<std::filesystem::path> Installation::needed() const

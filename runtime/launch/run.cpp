@@ -35,6 +35,7 @@
 #include "runtime/observe/format.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/result_file.h"
+#include "runtime/plan/collectives.h"
 #include "runtime/plan/folding.h"
 #include "runtime/plan/kernels.h"
 #include "runtime/plan/openmpi.h"
@@ -478,7 +479,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
     notes.emplace_back(std::string(options.mpi_calls ? "--mpi-calls" : "--model-region") +
                        ": to count a call of MPI is measured with it, up to 1 us each; compare with a run "
                        "without, or take --cpu none or fixed");
-  plan.preloaded = installation.preloaded(plan.folding != nullptr, follows_mpi);
+  plan.collectives = plan::collective_models(options);
+  plan.preloaded = installation.preloaded(plan.folding != nullptr, follows_mpi || plan.collectives != nullptr);
   if (options.verbosity >= 1)
     describe(options, plan);
   if (options.display_map)

@@ -267,6 +267,19 @@ std::string profile_table(const JobRecord& job)
   return "\n" + aligned(rows, 2);
 }
 
+// Collectives that were not those of the MPI library.
+std::string collective_table(const JobRecord& job)
+{
+  if (job.collectives.empty())
+    return {};
+  std::vector<Row> rows{{"collective", "model", "calls", "time"}};
+  for (const CollectiveRecord& one : job.collectives)
+    rows.push_back({one.name, one.model, show_count(one.calls), show_time(one.time)});
+  return "\n" + aligned(rows, 2) +
+         "  times of this run are not those of the real algorithms: these collectives are "
+         "modelled\n";
+}
+
 // Functions that were followed, and whether that has left the program what it is.
 std::string kernel_table(const JobRecord& job)
 {
@@ -494,7 +507,7 @@ std::string summary(const JobRecord& job)
   text += rank_table(job);
   const std::string sizes = size_table(sizes_of(job));
   text += sizes.empty() ? sizes : "\n" + sizes;
-  return text + mpi_tables(job) + kernel_table(job) + profile_table(job) + fold_table(job);
+  return text + mpi_tables(job) + collective_table(job) + kernel_table(job) + profile_table(job) + fold_table(job);
 }
 
 std::string report_json(const JobRecord& job, bool deterministic)
@@ -532,6 +545,12 @@ std::string report_json(const JobRecord& job, bool deterministic)
     json["ranks"].push_back(json_of(job.ranks[rank], rank));
   if (!job.mpi_calls.empty())
     json["mpi_calls"] = mpi_json(job);
+  if (!job.collectives.empty()) {
+    json["collectives"] = nlohmann::ordered_json::array();
+    for (const CollectiveRecord& one : job.collectives)
+      json["collectives"].push_back(
+          {{"name", one.name}, {"model", one.model}, {"calls", one.calls}, {"time_ps", one.time}});
+  }
   if (!job.kernels.empty()) {
     json["kernels"] = nlohmann::ordered_json::array();
     for (const KernelRecord& kernel : job.kernels)

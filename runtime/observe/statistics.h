@@ -102,6 +102,14 @@ struct KernelRecord {
   std::vector<Size> sizes;
 };
 
+// A collective of MPI whose time was a model's (--collectives), in all ranks.
+struct CollectiveRecord {
+  std::string name;  // of the blocking function, which stands for its other forms
+  std::string model; // as given
+  std::uint64_t calls = 0;
+  sim::SimTime time = 0; // simulated, ps, from the call to its end, of all ranks
+};
+
 // A function in which ranks were when ticks of their CPU time came (umwelt kernels).
 struct ProfileRecord {
   std::string function; // its symbol; empty: it has none
@@ -202,7 +210,8 @@ struct JobRecord {
   std::vector<KernelRecord> kernels;
   std::vector<ProfileRecord> profile; // those with most ticks first
   std::vector<FoldRecord> folding;
-  std::vector<mpi::Totals> mpi_calls; // by rank; none: they were not followed
+  std::vector<CollectiveRecord> collectives; // that were called
+  std::vector<mpi::Totals> mpi_calls;        // by rank; none: they were not followed
   HostFigures host;
 };
 

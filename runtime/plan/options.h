@@ -105,6 +105,7 @@ struct RunOptions {
   sim::SimTime cpu_first_touch = 100 * sim::nanosecond;
   std::vector<std::string> kernels_files;       // --kernels, in the order given
   std::optional<WatchWishes> watch;             // `umwelt kernels`
+  std::vector<std::string> collectives;         // --collectives, in the order given
   std::vector<std::string> fold_rules;          // --fold, in the order given
   std::uint64_t fold_budget = 0;                // bytes, of all ranks; 0: so much for each
   sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls

@@ -15,6 +15,7 @@
 #include "platforms/platform.h"
 #include "runtime/fold/rules.h"
 #include "runtime/kernels/kernels_file.h"
+#include "runtime/mpi/collective_models.h"
 #include "runtime/observe/trace.h"
 #include "runtime/plan/options.h"
 #include "runtime/plan/placement.h"
@@ -46,8 +47,9 @@ struct SpawnedProgram {
 struct Plan {
   RunOptions options;
   std::vector<ProgramPlan> programs;
-  std::shared_ptr<const kernels::Kernels> kernels; // null: none
-  std::shared_ptr<const fold::Rules> folding;      // null: no memory is forgotten
+  std::shared_ptr<const kernels::Kernels> kernels;          // null: none
+  std::shared_ptr<const fold::Rules> folding;               // null: no memory is forgotten
+  std::shared_ptr<const mpi::CollectiveModels> collectives; // null: all are those of the MPI library
   std::unique_ptr<platform::Platform> platform;
   std::unique_ptr<platform::LinkFailures> failures; // of its links; null: none
   NodeModels models;

@@ -120,6 +120,15 @@ Ni* Process::owner(ptl_handle_any_t value) const
   return nullptr;
 }
 
+bool Process::has_event() const
+{
+  bool found = false;
+  for (const auto& interface : interfaces_)
+    if (interface)
+      interface->queues.for_each([&found](const EventQueue& queue) { found = found || queue.available(); });
+  return found;
+}
+
 EventQueue* Process::queue(ptl_handle_eq_t handle) const
 {
   Ni* ni = interfaces_[Handle::decode(handle).interface].get();

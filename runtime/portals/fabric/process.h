@@ -72,6 +72,9 @@ public:
   [[nodiscard]] MemoryDescriptor* descriptor(ptl_handle_md_t handle) const;
   [[nodiscard]] Entry* entry(ptl_handle_me_t handle) const;
 
+  // One of its event queues has something for the program.
+  [[nodiscard]] bool has_event() const;
+
   // Messages whose thread waits for the NIC to take the command.
   Message* waiting_messages = nullptr;
   // Threads that wait for messages to let go of a descriptor, list entry or portal table entry.
