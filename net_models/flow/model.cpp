@@ -237,7 +237,10 @@ bool FlowModel::advance_external(SimTime limit)
   // Solver and timeline round differently: never in the timeline's past.
   const SimTime left = std::max(simgrid_now(), context_.timeline.now());
   if (failed) {
-    send_again(flight, left + sim::nanosecond); // a link may be back here and not yet in SimGrid, which rounds
+    if (context_.failures == nullptr) // nobody knows when it will be back
+      schedule(flight, Stage::failed, left);
+    else
+      send_again(flight, left + sim::nanosecond); // a link may be back here and not yet in SimGrid, which rounds
     return true;
   }
   flight.carried = true;

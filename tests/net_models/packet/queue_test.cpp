@@ -31,8 +31,9 @@ protected:
       file << "<host id=\"node" << i << "\" speed=\"1Gf\"/>\n<link id=\"cable" << i << "\" bandwidth=\""
            << (i == 0 ? "10" : "1e9") << "GBps\" latency=\"10ns\" sharing_policy=\"SPLITDUPLEX\"/>\n";
     for (unsigned i = 1; i <= senders; ++i)
-      file << "<route src=\"node" << i << "\" dst=\"node0\"><link_ctn id=\"cable" << i
-           << "\" direction=\"UP\"/><link_ctn id=\"cable0\" direction=\"DOWN\"/></route>\n";
+      for (unsigned j = 0; j < i; ++j)
+        file << "<route src=\"node" << i << "\" dst=\"node" << j << "\"><link_ctn id=\"cable" << i
+             << "\" direction=\"UP\"/><link_ctn id=\"cable" << j << "\" direction=\"DOWN\"/></route>\n";
     file << "</zone>\n</platform>\n";
   }
   void TearDown() override { std::filesystem::remove(path_); }
