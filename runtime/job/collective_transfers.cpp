@@ -160,8 +160,9 @@ void Collectives::add_vector(Rank& rank, Collective& collective, std::uint32_t m
     check_memory(rank,
                  copy_memory(part.send.memory(), part.send.address(0), runtime_memory(),
                              reinterpret_cast<std::uintptr_t>(collective.vectors.data()) + bytes * member, bytes));
-  } else if (shape != mpi::CollectiveShape::all && !collective.times.complete()) {
-    keep(rank, part); // it may go on before it is combined
+  } else if (shape == mpi::CollectiveShape::prefix ||
+             (shape == mpi::CollectiveShape::to_root && !collective.times.complete())) {
+    keep(rank, part); // it may go on before it is combined, or what it receives may take its place
   }
   if (shape == mpi::CollectiveShape::to_root && part.call.root != part.call.member)
     serve(collective, member);
