@@ -4,9 +4,9 @@
  * dlclose and dladdr of other threads want it, too. Threads of a rank take turns on one OS thread, so a wait in the
  * kernel would never end. From here on it is a lock of the simulation:
  *
- * - ld.so calls pthread_mutex_lock and pthread_mutex_unlock of the C library for it through two pointers. They have no
- *   name outside (`___rtld_mutex_lock`, glibc 2.34 and later, sysdeps/nptl/dl-mutex.c), lie among the data that are
- *   read-only after relocation, and are the only ones with these values.
+ * - ld.so calls pthread_mutex_lock of the C library for it through a pointer. It has no name outside
+ *   (`___rtld_mutex_lock`, glibc 2.34 and later, sysdeps/nptl/dl-mutex.c), lies among the data that are read-only after
+ *   relocation, and is the only one with that value.
  * - dlsym and dladdr are in the C library and take it without these pointers. They wait here until it is free, then
  *   jump there, so that they see who has called them (RTLD_NEXT). dlvsym does not wait. Table:
  * preload/abi/tables/threads.def. */
@@ -39,17 +39,23 @@ static void note(pthread_mutex_t* mutex)
   }
 }
 
+/* Who finds it taken looks again after a while. Nobody is told when it is free: to tell is a crossing, in which others
+ * would run, and ld.so may have been called where nothing may come in between (gate: no_preempt). */
 static int lock(pthread_mutex_t* mutex)
 {
+  const int64_t first = 1000000, longest = 100 * first; /* ps */
   if (!umw_gate)
     return real_lock(mutex);
   note(mutex);
-  return pthread_mutex_lock(mutex);
-}
-
-static int unlock(pthread_mutex_t* mutex)
-{
-  return umw_gate ? pthread_mutex_unlock(mutex) : real_unlock(mutex);
+  int error;
+  for (int64_t pause = first; (error = pthread_mutex_trylock(mutex)) == EBUSY;
+       pause = pause < longest ? 2 * pause : longest) {
+    const uint32_t no_preempt = umw_gate->no_preempt;
+    umw_gate->no_preempt = 0; /* of this thread: others run now */
+    umw_wait_for_change(umw_gate->wakes, pause);
+    umw_gate->no_preempt = no_preempt;
+  }
+  return error;
 }
 
 /* The only word of them with that value; null: there is none, or there are several. */
@@ -69,10 +75,6 @@ void umw_take_linker_lock(void)
 {
   *(void**)&real_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
   *(void**)&real_unlock = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
-  /* The shim's own look up what they replace, which needs the lock: now, not when they are called for it. */
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&mutex);
-  pthread_mutex_unlock(&mutex);
   const ElfW(Ehdr)* linker = (const ElfW(Ehdr)*)_r_debug.r_ldbase; /* NOLINT */
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   const ElfW(Phdr)* segments = (const ElfW(Phdr)*)((const char*)linker + linker->e_phoff);
@@ -84,13 +86,11 @@ void umw_take_linker_lock(void)
     on_mutex** const words = (on_mutex**)begin;      /* NOLINT */
     on_mutex* const* behind = (on_mutex* const*)end; /* NOLINT */
     on_mutex** const to_lock = only_one(words, behind, real_lock);
-    on_mutex** const to_unlock = only_one(words, behind, real_unlock);
     void* const first_page = (void*)(begin & -page); /* NOLINT */
     const size_t size = (end & -page) - (begin & -page);
-    if (!to_lock || !to_unlock || UMW_REAL(mprotect)(first_page, size, PROT_READ | PROT_WRITE) != 0)
+    if (!to_lock || UMW_REAL(mprotect)(first_page, size, PROT_READ | PROT_WRITE) != 0)
       continue;
     *to_lock = lock;
-    *to_unlock = unlock;
     UMW_REAL(mprotect)(first_page, size, PROT_READ);
   }
 }
@@ -101,8 +101,8 @@ static void await_linker(void)
 {
   for (size_t i = 0; i < sizeof known / sizeof known[0] && known[i]; ++i)
     if (known[i]->__data.__lock != 0) {
-      pthread_mutex_lock(known[i]);
-      pthread_mutex_unlock(known[i]);
+      lock(known[i]);
+      real_unlock(known[i]);
     }
 }
 

@@ -109,7 +109,7 @@ Finding check_syscall_dispatch()
     finding.detail =
         "not available: a thread that waits in the kernel by itself (libgomp) would stop all ranks, so OpenMP "
         "threads spin instead";
-    finding.advice = "Use Linux 5.11 or later (prctl PR_SET_SYSCALL_USER_DISPATCH) with FSGSBASE.";
+    finding.advice = "Use Linux 5.11 or later (prctl PR_SET_SYSCALL_USER_DISPATCH).";
   }
   return finding;
 }

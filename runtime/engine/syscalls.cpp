@@ -96,8 +96,7 @@ void disable_syscall_dispatch()
 bool have_syscall_dispatch()
 {
   static const bool answer = [] {
-    // Without FSGSBASE a crossing itself is a system call.
-    const bool can = detail::have_fsgsbase && enable_syscall_dispatch();
+    const bool can = enable_syscall_dispatch();
     if (can)
       disable_syscall_dispatch();
     return can;

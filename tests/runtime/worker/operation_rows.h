@@ -21,6 +21,7 @@ inline const std::set<std::string> to_one_object{
     "const ptl_md_t* md",
     "const ptl_me_t* me",
     "const ptl_ni_limits_t* desired",
+    "const struct umw_collective* call",
     "const uint64_t* set",
     "const umw_address* address",
     "int* mode",
