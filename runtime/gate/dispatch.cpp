@@ -121,8 +121,10 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, const rank_host
   }
   if (std::exchange(rank.gate.made_progress, 0U) != 0) {
     thread.poll.idle = false;
-    if (!rank.memory_peers.empty())
-      thread.poll.empty = 0; // a message without a call (preload/memory/node_memory.c)
+    if (!rank.memory_peers.empty()) { // a message, or pieces of one, without a call (preload/memory/node_memory.c)
+      thread.poll.empty = 0;
+      thread.poll.told = false;
+    }
     rank.job.polling().progress();
   }
   if (rank.gate.line_open != 0 || rank.job.output().keeps_lines(rank.worker)) [[unlikely]]
