@@ -119,8 +119,9 @@ std::optional<Bisection> DirectTopology::known_bisection() const
 Topology::Position DirectTopology::position(SwitchIndex index) const
 {
   Position place = place_in_plane(index % switches_);
+  const SwitchIndex plane = index / switches_;
   if (choice_.rails > 1)
-    place.x = (index / switches_ + 0.05 + 0.9 * place.x) / choice_.rails;
+    place.x = (static_cast<double>(plane) + 0.05 + 0.9 * place.x) / choice_.rails;
   return place;
 }
 

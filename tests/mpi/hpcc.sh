@@ -4,7 +4,8 @@
 #   hpcc.sh UMWELT INPUT [OPTION...]
 #
 # The distribution's HPC Challenge on 4 simulated nodes with a small matrix: all of its sections run, its own checks
-# pass, and what it measures between two nodes is what a BXI fabric does (about 2 us, 11 to 12 GB/s).
+# pass, and what it measures between two nodes is what a BXI fabric does (about 2 us, 11 to 12 GB/s), or with measured
+# computing, which depends on this machine, no better than that.
 set -euo pipefail
 umwelt=$1
 input=$2
@@ -33,12 +34,17 @@ between() { # between NAME LOW HIGH
     complain "expected $1 between $2 and $3, got ${value:-nothing}"
   echo "$1=$value"
 }
-between MinPingPongLatency_usec 1 3
-between MaxPingPongLatency_usec 1.2 3
-# The computing in between is measured, and a busy machine makes it look longer: netpipe.sh has the fabric's own
-# bandwidth.
-between MinPingPongBandwidth_GBytes 4 12.5
-between MaxPingPongBandwidth_GBytes 4 12.5
+if [[ " $* " == *" --cpu measured "* ]]; then
+  between MinPingPongLatency_usec 1 1000
+  between MaxPingPongLatency_usec 1.2 1000
+  between MinPingPongBandwidth_GBytes 0.01 12.5
+  between MaxPingPongBandwidth_GBytes 0.01 12.5
+else
+  between MinPingPongLatency_usec 1 3
+  between MaxPingPongLatency_usec 1.2 3
+  between MinPingPongBandwidth_GBytes 4 12.5
+  between MaxPingPongBandwidth_GBytes 4 12.5
+fi
 # Which section it was
 ((problems == 0)) || grep -nE 'ailed|rrors|residual|^End of|Success' hpccoutf.txt
 exit $problems
