@@ -5,6 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+
 #include "runtime/engine/thread_pointer.h"
 
 // Constants newer than the headers of Debian 12 need not be there (linux/prctl.h, linux/signal.h).
@@ -93,10 +97,25 @@ void disable_syscall_dispatch()
   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
 }
 
+namespace
+{
+
+// It would hand the request on to the kernel, which then sends back its own system calls.
+bool under_valgrind()
+{
+#ifdef RUNNING_ON_VALGRIND
+  return RUNNING_ON_VALGRIND != 0;
+#else
+  return false;
+#endif
+}
+
+} // namespace
+
 bool have_syscall_dispatch()
 {
   static const bool answer = [] {
-    const bool can = enable_syscall_dispatch();
+    const bool can = !under_valgrind() && enable_syscall_dispatch();
     if (can)
       disable_syscall_dispatch();
     return can;
