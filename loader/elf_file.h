@@ -2,6 +2,7 @@
 // What must be known of an ELF file before it is loaded.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,7 +14,14 @@ namespace umwelt::loader
 struct AddressRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
+  [[nodiscard]] bool contains(std::uintptr_t address) const { return address >= begin && address < end; }
 };
+
+// In one of them.
+inline bool lies_in(std::uintptr_t address, const std::vector<AddressRange>& ranges)
+{
+  return std::any_of(ranges.begin(), ranges.end(), [address](const auto& range) { return range.contains(address); });
+}
 
 struct ElfFile {
   enum class Kind { not_elf, relocatable, executable, shared, core };

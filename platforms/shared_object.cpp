@@ -6,10 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string_view>
-#include <vector>
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -17,6 +15,7 @@
 #include <simgrid/engine.h>
 #include <simgrid/version.h>
 
+#include "loader/elf_file.h"
 #include "platforms/simgrid.h"
 
 namespace umwelt::platform
@@ -37,83 +36,6 @@ std::string own_simgrid()
   return fmt::format("{}.{}.{}", library, SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR);
 }
 
-class ElfFile
-{
-public:
-  explicit ElfFile(const std::string& path)
-  {
-    std::ifstream in(path, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(in), {});
-    whole_ = bytes_.starts_with(ELFMAG) && read(0, header_);
-    native_ = whole_ && header_.e_ident[EI_CLASS] == ELFCLASS64 && header_.e_machine == EM_X86_64;
-    if (!native_ || header_.e_phentsize != sizeof(Elf64_Phdr))
-      return;
-    for (std::size_t i = 0; i < header_.e_phnum; ++i) {
-      Elf64_Phdr segment{};
-      if (!read(header_.e_phoff + i * sizeof segment, segment))
-        break;
-      if (segment.p_type == PT_LOAD)
-        loaded_.push_back(segment);
-      else if (segment.p_type == PT_DYNAMIC)
-        read_dynamic(segment);
-    }
-  }
-
-  [[nodiscard]] bool whole() const { return whole_; }
-  [[nodiscard]] bool native() const { return native_; }
-  [[nodiscard]] bool shared() const { return header_.e_type == ET_DYN && !executable_; }
-  [[nodiscard]] unsigned machine() const { return header_.e_machine; }
-  // Libraries it asks for.
-  [[nodiscard]] std::vector<std::string> needed() const
-  {
-    const auto strings =
-        std::find_if(dynamic_.begin(), dynamic_.end(), [](const auto& e) { return e.d_tag == DT_STRTAB; });
-    std::vector<std::string> names;
-    for (const Elf64_Dyn& entry : dynamic_)
-      if (entry.d_tag == DT_NEEDED && strings != dynamic_.end())
-        if (const std::size_t at = offset_of(strings->d_un.d_ptr) + entry.d_un.d_val; at < bytes_.size())
-          names.emplace_back(bytes_.c_str() + at); // ends with the file at the latest
-    return names;
-  }
-
-private:
-  template <class T> bool read(std::size_t offset, T& into) const
-  {
-    if (offset > bytes_.size() || bytes_.size() - offset < sizeof into)
-      return false;
-    std::memcpy(&into, bytes_.data() + offset, sizeof into);
-    return true;
-  }
-
-  void read_dynamic(const Elf64_Phdr& segment)
-  {
-    Elf64_Dyn entry{};
-    for (std::size_t i = 0; i < segment.p_filesz / sizeof entry; ++i) {
-      if (!read(segment.p_offset + i * sizeof entry, entry) || entry.d_tag == DT_NULL)
-        return;
-      dynamic_.push_back(entry);
-      executable_ = executable_ || (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0);
-    }
-  }
-
-  // Of an address in the file, or beyond its end.
-  [[nodiscard]] std::size_t offset_of(Elf64_Addr address) const
-  {
-    for (const Elf64_Phdr& segment : loaded_)
-      if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
-        return address - segment.p_vaddr + segment.p_offset;
-    return bytes_.size();
-  }
-
-  std::string bytes_;
-  Elf64_Ehdr header_{};
-  bool whole_ = false;
-  bool native_ = false;
-  bool executable_ = false; // position-independent, which looks like a shared object otherwise
-  std::vector<Elf64_Phdr> loaded_;
-  std::vector<Elf64_Dyn> dynamic_;
-};
-
 } // namespace
 
 bool is_elf(const std::string& path)
@@ -125,21 +47,20 @@ bool is_elf(const std::string& path)
 
 void check_shared_object(const std::string& path)
 {
-  const ElfFile file(path);
+  const loader::ElfFile file = loader::inspect(path);
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument(fmt::format("expected a shared object (c++ -shared -fPIC), got {}", what));
   };
-  if (!file.whole())
+  if (file.kind == loader::ElfFile::Kind::not_elf)
     refuse("a file that is none");
-  if (!file.native())
-    refuse(fmt::format("one for another machine than x86-64 (ELF machine {})", file.machine()));
-  if (!file.shared())
+  if (!file.native)
+    refuse(fmt::format("one for another machine than x86-64 ({})", file.machine));
+  if (file.kind != loader::ElfFile::Kind::shared || file.pie)
     refuse("an executable or an object file");
-  const std::vector<std::string> needed = file.needed();
-  const auto simgrid =
-      std::find_if(needed.begin(), needed.end(), [](const std::string& name) { return name.starts_with(library); });
+  const auto simgrid = std::find_if(file.needed.begin(), file.needed.end(),
+                                    [](const std::string& name) { return name.starts_with(library); });
   const std::string own = own_simgrid();
-  if (simgrid == needed.end())
+  if (simgrid == file.needed.end())
     throw std::invalid_argument(
         fmt::format("expected a shared object that is linked with SimGrid (-lsimgrid), whose version it then names, "
                     "{}, got one that names none",

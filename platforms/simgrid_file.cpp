@@ -34,6 +34,7 @@
 #include "platforms/shared_object.h"
 #include "platforms/simgrid.h"
 #include "platforms/xml_profiles.h"
+#include "runtime/base/descriptor.h"
 
 namespace umwelt::platform
 {
@@ -81,23 +82,20 @@ class FileInMemory
 public:
   explicit FileInMemory(std::string_view text) : file_(memfd_create("platform.xml", MFD_CLOEXEC))
   {
-    while (file_ >= 0 && !text.empty()) {
-      const ssize_t count = write(file_, text.data(), text.size());
+    while (file_.get() >= 0 && !text.empty()) {
+      const ssize_t count = write(file_.get(), text.data(), text.size());
       if (count <= 0)
         throw std::system_error(errno, std::generic_category(), "write to a file in memory");
       text.remove_prefix(static_cast<std::size_t>(count));
     }
-    if (file_ < 0)
+    if (file_.get() < 0)
       throw std::system_error(errno, std::generic_category(), "memfd_create");
   }
-  ~FileInMemory() { close(file_); }
-  FileInMemory(const FileInMemory&) = delete;
-  FileInMemory& operator=(const FileInMemory&) = delete;
 
-  [[nodiscard]] std::string path() const { return fmt::format("/proc/self/fd/{}", file_); }
+  [[nodiscard]] std::string path() const { return fmt::format("/proc/self/fd/{}", file_.get()); }
 
 private:
-  int file_;
+  Descriptor file_;
 };
 
 // What the user gave, and what SimGrid reads.

@@ -22,6 +22,8 @@ struct Framing {
   std::uint64_t header = 0; // of a message, in its first packet
   std::uint64_t full = 0;   // a full packet with its own header
   [[nodiscard]] std::uint64_t most() const { return header + full; }
+  // Of a message of more than one.
+  [[nodiscard]] std::uint64_t packets(std::uint64_t bytes) const { return (bytes - header + full - 1) / full; }
 };
 
 // A message under way. `head` and `tail` are the times at which its first and last bit reach the next link, in the end

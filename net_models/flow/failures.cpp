@@ -89,18 +89,15 @@ bool FlowModel::cut_running()
   const SimTime now = context_.timeline.now();
   failure_.due = false;
   bool any = false;
-  for (std::size_t i = 0; i < running_.size();) {
-    Flight& flight = *running_flights_[i];
+  solver_.stop_if([&](FluidFlow& flow) {
+    Flight& flight = static_cast<Flight&>(flow);
     if (context_.failures->whole(*flight.route, now)) {
       await_failure(flight);
-      ++i;
-      continue;
+      return false;
     }
-    any = true;
-    running_[i]->cancel();
-    forget_running(i);
     send_again(flight, now);
-  }
+    return any = true;
+  });
   return any;
 }
 

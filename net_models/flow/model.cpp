@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <simgrid/Exception.hpp>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
 
 #include "platforms/detour.h"
 #include "platforms/link_failures.h"
@@ -19,8 +17,7 @@ namespace umwelt::net
 
 FlowModel::FlowModel(const ModelContext& context, const FlowParameters& parameters)
     : context_(context), parameters_(parameters), writes_(context.platform.node_count()),
-      engines_(context.platform.node_count()),
-      epoch_(simgrid::s4u::Engine::get_clock() - sim::to_seconds(context.timeline.now()))
+      engines_(context.platform.node_count()), solver_(context.timeline)
 {
   const auto not_zero = [](const char* key, bool zero, const char* expected) {
     if (zero)
@@ -61,11 +58,6 @@ SimTime FlowModel::stall(const Transfer& transfer) const
 SimTime FlowModel::cause() const
 {
   return std::min(cause_, context_.timeline.now());
-}
-
-SimTime FlowModel::simgrid_now() const
-{
-  return sim::from_seconds(simgrid::s4u::Engine::get_clock() - epoch_);
 }
 
 void FlowModel::schedule(Flight& flight, Stage stage, SimTime when)
@@ -178,33 +170,23 @@ void FlowModel::inject(Flight& flight)
   }
 }
 
-// Events fire on whatever stack the engine is on, maybe a rank's; SimGrid may be entered from its actor's own stack
-// only, which is where the engine calls advance_external().
 void FlowModel::begin_waiting()
 {
-  const SimTime now = context_.timeline.now();
-  if (simgrid_now() < now) // between our calls SimGrid's clock stands still
-    simgrid::s4u::this_actor::sleep_until(epoch_ + sim::to_seconds(now));
+  solver_.catch_up();
   for (Flight* const flight : waiting_) {
     const Transfer& transfer = *flight->transfer;
-    if (context_.failures != nullptr)
+    std::optional<platform::Detour> detour;
+    if (context_.failures != nullptr) {
       await_failure(*flight);
-    simgrid::s4u::CommPtr comm = simgrid::s4u::Comm::sendto_init(context_.platform.node(transfer.source).host,
-                                                                 context_.platform.node(transfer.target).host);
+      detour.emplace(context_.platform, *flight->route);
+    }
     // SimGrid's links have their full rate: what coding takes of it are bytes here, and a stream that waits for its
     // addresses keeps its share.
     const double rate = flight->route->bandwidth;
     const double bytes = static_cast<double>(parameters_.wire_bytes(transfer.payload)) / parameters_.coding +
                          sim::to_seconds(stall(transfer)) * rate;
-    comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes)));
-    if (context_.failures == nullptr) {
-      comm->start();
-    } else {
-      const platform::Detour detour(context_.platform, *flight->route);
-      comm->start();
-    }
-    running_.push_back(std::move(comm));
-    running_flights_.push_back(flight);
+    solver_.begin(*flight, context_.platform.node(transfer.source).host, context_.platform.node(transfer.target).host,
+                  static_cast<std::uint64_t>(std::llround(bytes)));
   }
   waiting_.clear();
 }
@@ -215,47 +197,22 @@ bool FlowModel::advance_external(SimTime limit)
     return true;
   if (!waiting_.empty())
     begin_waiting();
-  const double seconds_left = limit == sim::never ? -1 : sim::to_seconds(limit - simgrid_now());
-  if (limit != sim::never && seconds_left <= 0)
+  const FluidSolver::Done done = solver_.advance(limit);
+  if (done.flow == nullptr)
     return false;
-  ssize_t done = -1;
-  bool failed = false;
-  try {
-    done = simgrid::s4u::Comm::wait_any_for(running_, seconds_left);
-  } catch (const simgrid::NetworkFailureException&) { // shared objects give SimGrid profiles
-    const auto broken = std::find_if(running_.begin(), running_.end(), [](const simgrid::s4u::CommPtr& comm) {
-      return comm->get_state() == simgrid::s4u::Activity::State::FAILED;
-    });
-    done = broken - running_.begin();
-    failed = true;
-  }
-  if (done < 0)
-    return false;
-  const auto index = static_cast<std::size_t>(done);
-  Flight& flight = *running_flights_[index];
-  forget_running(index);
-  // Solver and timeline round differently: never in the timeline's past.
-  const SimTime left = std::max(simgrid_now(), context_.timeline.now());
-  if (failed) {
+  Flight& flight = static_cast<Flight&>(*done.flow);
+  if (done.broken) {
     if (context_.failures == nullptr) // nobody knows when it will be back
-      schedule(flight, Stage::failed, left);
+      schedule(flight, Stage::failed, done.when);
     else
-      send_again(flight, left + sim::nanosecond); // a link may be back here and not yet in SimGrid, which rounds
+      send_again(flight, done.when + sim::nanosecond); // a link may be back here and not yet in SimGrid, which rounds
     return true;
   }
   flight.carried = true;
-  flight.tail = left + flight.route->latency;
+  flight.tail = done.when + flight.route->latency;
   if (flight.header_told)
     write(flight);
   return true; // otherwise the header, kept back by earlier requests, brings the payload along
-}
-
-void FlowModel::forget_running(std::size_t index)
-{
-  running_[index] = std::move(running_.back());
-  running_.pop_back();
-  running_flights_[index] = running_flights_.back();
-  running_flights_.pop_back();
 }
 
 // ---- Receiving ----

@@ -8,13 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include <simgrid/s4u/Comm.hpp>
-
 #include "net_models/bxi/engine.h"
 #include "net_models/core/host_writes.h"
 #include "net_models/core/model.h"
 #include "net_models/core/observer.h"
 #include "net_models/flow/parameters.h"
+#include "net_models/fluid/solver.h"
 #include "runtime/base/pool.h"
 
 namespace umwelt::platform
@@ -37,7 +36,7 @@ public:
   [[nodiscard]] SimTime take_cost(WriteKind kind) const override { return parameters_.take_cost(kind); }
   [[nodiscard]] SimTime take_next_cost() const override { return parameters_.take_next; }
   void write_to_host(NodeIndex node, WriteKind kind, HostWrite& write) override;
-  [[nodiscard]] bool external_pending() const override { return !running_.empty() || !waiting_.empty(); }
+  [[nodiscard]] bool external_pending() const override { return !solver_.idle() || !waiting_.empty(); }
   [[nodiscard]] bool has_external() const override { return true; }
   bool advance_external(SimTime limit) override;
   void take_in(Transfer& transfer, SimTime tail) override;
@@ -46,7 +45,7 @@ public:
 
 private:
   enum class Stage : std::uint8_t { inject, header, write, tail, acknowledged, failed };
-  struct Flight final : TransferState, sim::Event {
+  struct Flight final : TransferState, sim::Event, FluidFlow {
     FlowModel* model = nullptr;
     Transfer* transfer = nullptr;
     Stage stage = Stage::inject;
@@ -77,7 +76,6 @@ private:
   void let_source_go(Flight& flight);
   Flight& take_on(Transfer& transfer);
   void begin_waiting();
-  void forget_running(std::size_t index);
   // failures.cpp
   SimTime* earliest(const Transfer& transfer);
   bool find_way(Flight& flight);
@@ -95,7 +93,6 @@ private:
   [[nodiscard]] bool reads_payload(const Transfer& transfer) const;
   [[nodiscard]] SimTime stall(const Transfer& transfer) const;
   [[nodiscard]] SimTime cause() const;
-  [[nodiscard]] SimTime simgrid_now() const;
 
   ModelContext context_;
   FlowParameters parameters_;
@@ -105,11 +102,9 @@ private:
   SimTime cause_ =
       sim::never;     // during delivered(): when the last byte was posted; events and responses follow from there
   SimTime flush_ = 0; // likewise: how much later the host is told of what somebody else wrote
-  double epoch_;      // SimGrid's clock (seconds) at time 0 of the timeline
+  FluidSolver solver_;
   std::unordered_map<std::uint64_t, SimTime> ordered_; // last header time per pair of processes
   std::vector<Flight*> waiting_;                       // to begin at the present time
-  std::vector<simgrid::s4u::CommPtr> running_;         // in SimGrid, and
-  std::vector<Flight*> running_flights_;               // whose they are
   Failure failure_;
   std::unordered_map<std::uint64_t, SimTime> departs_; // not before, per pair of processes
 };

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "net_models/fluid/fabric.h"
 
-#include <algorithm>
 #include <cmath>
-
-#include <simgrid/Exception.hpp>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
 
 namespace umwelt::net
 {
@@ -15,8 +10,7 @@ using sim::SimTime;
 
 FluidFabric::FluidFabric(const platform::Platform& platform, const Framing& framing, LinkFaults* faults,
                          sim::Timeline& timeline, Client& client)
-    : platform_(platform), framing_(framing), faults_(faults), timeline_(timeline), client_(client),
-      epoch_(simgrid::s4u::Engine::get_clock() - sim::to_seconds(timeline.now()))
+    : FramedFabric(platform, framing, 0, faults, timeline, client), solver_(timeline)
 {
 }
 
@@ -29,11 +23,6 @@ FluidFabric::~FluidFabric()
 SimTime FluidFabric::wire_time(std::uint64_t bytes, const platform::Route& route) const
 {
   return sim::transfer_time(bytes, route.bandwidth * framing_.coding);
-}
-
-SimTime FluidFabric::simgrid_now() const
-{
-  return sim::from_seconds(simgrid::s4u::Engine::get_clock() - epoch_);
 }
 
 // ---- The NIC's side ----
@@ -67,10 +56,9 @@ bool FluidFabric::pass(Passage& passage)
     return true;
   }
   if (!passage.one_packet) {
-    const std::uint64_t packets = (passage.bytes - framing_.header + framing_.full - 1) / framing_.full;
     passage.hop = there;
-    passage.head =
-        now + passage.pause / static_cast<SimTime>(packets) + route.latency + wire_time(framing_.most(), route);
+    passage.head = now + passage.pause / static_cast<SimTime>(framing_.packets(passage.bytes)) + route.latency +
+                   wire_time(framing_.most(), route);
   }
   Trip& trip = trips_.acquire();
   trip.fabric = this;
@@ -96,36 +84,13 @@ void FluidFabric::stop(Passage& passage)
   trip_of_.erase(found);
 }
 
-SimTime FluidFabric::injection(const Passage& passage)
-{
-  return sim::transfer_time(passage.bytes, platform_.link(passage.route->links.front()).bandwidth * framing_.coding);
-}
-
-bool FluidFabric::control(const platform::Route& route, SimTime when, SimTime& arrival)
-{
-  arrival = when + route.latency + wire_time(framing_.header, route);
-  return faults_ == nullptr || std::all_of(route.links.begin(), route.links.end(), [&](platform::LinkIndex link) {
-           return faults_->cross(link, when) == LinkFaults::Outcome::passes;
-         });
-}
-
 // ---- SimGrid's side ----
 
-// Events fire on whatever stack the engine is on; SimGrid may be entered from its actor's own stack only, which is
-// where advance_external() is called.
 void FluidFabric::begin_waiting()
 {
-  const SimTime now = timeline_.now();
-  if (simgrid_now() < now) // between our calls SimGrid's clock stands still
-    simgrid::s4u::this_actor::sleep_until(epoch_ + sim::to_seconds(now));
-  for (Trip* const trip : waiting_) {
-    simgrid::s4u::CommPtr comm =
-        simgrid::s4u::Comm::sendto_init(platform_.node(trip->source).host, platform_.node(trip->target).host);
-    comm->set_payload_size(trip->bytes);
-    comm->start();
-    running_.push_back(std::move(comm));
-    running_trips_.push_back(trip);
-  }
+  solver_.catch_up();
+  for (Trip* const trip : waiting_)
+    solver_.begin(*trip, platform_.node(trip->source).host, platform_.node(trip->target).host, trip->bytes);
   waiting_.clear();
 }
 
@@ -133,32 +98,12 @@ bool FluidFabric::advance_external(SimTime limit)
 {
   if (!waiting_.empty())
     begin_waiting();
-  const double seconds_left = limit == sim::never ? -1 : sim::to_seconds(limit - simgrid_now());
-  if (limit != sim::never && seconds_left <= 0)
+  const FluidSolver::Done done = solver_.advance(limit);
+  if (done.flow == nullptr)
     return false;
-  ssize_t done = -1;
-  bool broken = false;
-  try {
-    done = simgrid::s4u::Comm::wait_any_for(running_, seconds_left);
-  } catch (const simgrid::NetworkFailureException&) { // a link went down: platform files can say so
-    done = std::find_if(running_.begin(), running_.end(),
-                        [](const simgrid::s4u::CommPtr& comm) {
-                          return comm->get_state() == simgrid::s4u::Activity::State::FAILED;
-                        }) -
-           running_.begin();
-    broken = true;
-  }
-  if (done < 0)
-    return false;
-  const auto index = static_cast<std::size_t>(done);
-  Trip& trip = *running_trips_[index];
-  running_[index] = std::move(running_.back());
-  running_.pop_back();
-  running_trips_[index] = running_trips_.back();
-  running_trips_.pop_back();
-  trip.broken = broken;
-  // Solver and timeline round differently: never in the timeline's past.
-  timeline_.schedule(trip, std::max(simgrid_now(), timeline_.now()));
+  Trip& trip = static_cast<Trip&>(*done.flow);
+  trip.broken = done.broken;
+  timeline_.schedule(trip, done.when);
   return true;
 }
 

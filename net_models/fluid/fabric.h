@@ -12,9 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include <simgrid/s4u/Comm.hpp>
-
-#include "net_models/core/fabric.h"
+#include "net_models/core/framed_fabric.h"
+#include "net_models/fluid/solver.h"
 #include "platforms/platform.h"
 #include "runtime/base/pool.h"
 #include "runtime/base/timeline.h"
@@ -22,7 +21,7 @@
 namespace umwelt::net
 {
 
-class FluidFabric final : public Fabric
+class FluidFabric final : public FramedFabric
 {
 public:
   // `faults` may be null. The run has to be in an actor of SimGrid (Model::advance_external).
@@ -32,18 +31,13 @@ public:
 
   Entry enter(Passage& passage) override;
   bool pass(Passage& passage) override;
-  Entry advance(Passage& passage) override { return passage.at_target() ? Entry::free : Entry::waits; }
-  sim::SimTime injection(const Passage& passage) override;
-  sim::SimTime header_in(const Passage& passage) override { return passage.one_packet ? passage.tail : passage.head; }
-  bool control(const platform::Route& route, sim::SimTime when, sim::SimTime& arrival) override;
-  [[nodiscard]] bool faulty() const override { return faults_ != nullptr; }
 
   [[nodiscard]] bool has_external() const override { return true; }
-  [[nodiscard]] bool external_pending() const override { return !waiting_.empty() || !running_.empty(); }
+  [[nodiscard]] bool external_pending() const override { return !waiting_.empty() || !solver_.idle(); }
   bool advance_external(sim::SimTime limit) override;
 
 private:
-  struct Trip final : sim::Event {
+  struct Trip final : sim::Event, FluidFlow {
     FluidFabric* fabric = nullptr;
     Passage* passage = nullptr; // null: nobody waits for it any more
     const platform::Route* route = nullptr;
@@ -58,19 +52,11 @@ private:
   void begin_waiting();
   void finish(Trip& trip);
   [[nodiscard]] sim::SimTime wire_time(std::uint64_t bytes, const platform::Route& route) const;
-  [[nodiscard]] sim::SimTime simgrid_now() const;
 
-  const platform::Platform& platform_;
-  const Framing framing_;
-  LinkFaults* const faults_;
-  sim::Timeline& timeline_;
-  Client& client_;
-  const double epoch_; // SimGrid's clock (seconds) at time 0 of the timeline
+  FluidSolver solver_;
   sim::Pool<Trip> trips_;
   std::unordered_map<const Passage*, Trip*> trip_of_; // until finish()
   std::vector<Trip*> waiting_;                        // to begin at the present time
-  std::vector<simgrid::s4u::CommPtr> running_;        // in SimGrid, and
-  std::vector<Trip*> running_trips_;                  // whose they are
 };
 
 } // namespace umwelt::net

@@ -37,8 +37,6 @@ public:
 
   // Of models by their indexes.
   [[nodiscard]] Assignment& assignment() { return assignment_; }
-  [[nodiscard]] const Assignment& assignment() const { return assignment_; }
-  [[nodiscard]] const Model& model(Index index) const { return *models_[index]; }
   // One more; throws std::invalid_argument as above.
   Index add(std::unique_ptr<Model> model);
 

@@ -30,9 +30,8 @@ std::uint32_t virtual_network(std::uint8_t network)
 PacketFabric::PacketFabric(const platform::Platform& platform, const PacketParameters& parameters,
                            const Framing& framing, std::uint64_t seed, LinkFaults* faults, sim::Timeline& timeline,
                            Client& client)
-    : platform_(platform), timeline_(timeline), client_(client), faults_(faults), parameters_(parameters),
-      framing_(framing), seed_(seed), lanes_(virtual_networks * static_cast<std::uint32_t>(parameters.vcs)),
-      nodes_(platform.node_count())
+    : FramedFabric(platform, framing, parameters.switch_time, faults, timeline, client), parameters_(parameters),
+      seed_(seed), lanes_(virtual_networks * static_cast<std::uint32_t>(parameters.vcs)), nodes_(platform.node_count())
 {
   constexpr std::uint64_t most_vcs = 64;
   const auto wrong = [](const char* key, const std::string& expected, const auto& got, const char* next) {
@@ -134,8 +133,7 @@ bool PacketFabric::pass(Passage& passage)
   message.path = path(passage, network, message.lane);
   message.left = passage.bytes;
   message.born = timeline_.now();
-  const std::uint64_t packets =
-      passage.one_packet ? 1 : (passage.bytes - framing_.header + framing_.full - 1) / framing_.full;
+  const std::uint64_t packets = passage.one_packet ? 1 : framing_.packets(passage.bytes);
   message.stall = passage.pause / static_cast<SimTime>(packets);
   passage.message = &message;
   source.reserved = false;
@@ -287,20 +285,5 @@ void PacketFabric::stop(Passage& passage)
 }
 
 // ---- Times of an empty network ----
-
-SimTime PacketFabric::injection(const Passage& passage)
-{
-  return sim::transfer_time(passage.bytes, channel(passage.route->links.front()).bandwidth);
-}
-
-bool PacketFabric::control(const platform::Route& route, SimTime when, SimTime& arrival)
-{
-  const auto switches = static_cast<SimTime>(std::max<std::size_t>(route.links.size(), 1) - 1);
-  arrival = when + route.latency + switches * parameters_.switch_time +
-            sim::transfer_time(framing_.header, route.bandwidth * framing_.coding);
-  return faults_ == nullptr || std::all_of(route.links.begin(), route.links.end(), [&](platform::LinkIndex link) {
-           return faults_->cross(link, when) == LinkFaults::Outcome::passes;
-         });
-}
 
 } // namespace umwelt::net

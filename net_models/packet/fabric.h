@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "net_models/core/fabric.h"
+#include "net_models/core/framed_fabric.h"
 #include "net_models/packet/parameters.h"
 #include "net_models/packet/parts.h"
 #include "net_models/packet/ways.h"
@@ -27,7 +27,7 @@
 namespace umwelt::net
 {
 
-class PacketFabric final : public Fabric
+class PacketFabric final : public FramedFabric
 {
 public:
   // `faults` may be null. Throws std::invalid_argument for parameters that cannot be.
@@ -37,11 +37,6 @@ public:
 
   Entry enter(Passage& passage) override;
   bool pass(Passage& passage) override;
-  Entry advance(Passage& passage) override { return passage.at_target() ? Entry::free : Entry::waits; }
-  sim::SimTime injection(const Passage& passage) override;
-  sim::SimTime header_in(const Passage& passage) override { return passage.one_packet ? passage.tail : passage.head; }
-  bool control(const platform::Route& route, sim::SimTime when, sim::SimTime& arrival) override;
-  [[nodiscard]] bool faulty() const override { return faults_ != nullptr; }
 
   struct Statistics {
     std::uint64_t packets = 0;
@@ -107,12 +102,7 @@ private:
   void forget_way(const Packet& packet);
   std::uint64_t load(PacketChannel& candidate);
 
-  const platform::Platform& platform_;
-  sim::Timeline& timeline_;
-  Client& client_;
-  LinkFaults* const faults_;
   PacketParameters parameters_;
-  Framing framing_;
   std::uint64_t seed_;
   Routing routing_ = Routing::fixed;
   bool by_age_ = false;

@@ -327,7 +327,7 @@ int64_t umw_mpi_come(struct umw_mpi_collective* collective, bool blocks)
   return arguments.result;
 }
 
-static bool scans(const struct umw_mpi_collective* collective)
+bool umw_mpi_scans(const struct umw_mpi_collective* collective)
 {
   return collective->call.function == UMW_COLLECTIVE_Scan || collective->call.function == UMW_COLLECTIVE_Exscan;
 }
@@ -339,7 +339,7 @@ void umw_mpi_finish(const struct umw_mpi_collective* collective, int64_t state)
     const int64_t number = state / UMW_COLLECTIVE_STATES;
     switch (state % UMW_COLLECTIVE_STATES) {
     case UMW_COLLECTIVE_REDUCE:
-      umw_mpi_combine(number, &collective->reduction, collective->comm, scans(collective));
+      umw_mpi_combine(number, &collective->reduction, collective->comm, umw_mpi_scans(collective));
       break;
     case UMW_COLLECTIVE_LOOK:
       umw_mpi_let_library_look();

@@ -93,7 +93,9 @@ bool umw_mpi_model(const struct umw_mpi_frame* frame, const uintptr_t* words, ui
 void umw_mpi_model_starts(const struct umw_mpi_frame* frame, const uintptr_t* words);
 /* The rank comes to it; number and state. */
 int64_t umw_mpi_come(struct umw_mpi_collective* collective, bool blocks);
-/* Returns when it is over; negative: there is no memory for that. */
+/* It is a scan, inclusive or exclusive. */
+bool umw_mpi_scans(const struct umw_mpi_collective* collective);
+/* Returns when it is over. */
 void umw_mpi_finish(const struct umw_mpi_collective* collective, int64_t state);
 /* The MPI library gets on with what else is under way. */
 void umw_mpi_let_library_look(void);

@@ -105,8 +105,7 @@ static struct operation* begin(const struct umw_mpi_collective* collective)
   operation->number = state / UMW_COLLECTIVE_STATES;
   if (state % UMW_COLLECTIVE_STATES == UMW_COLLECTIVE_REDUCE)
     umw_mpi_combine(operation->number, &operation->collective.reduction, operation->collective.comm,
-                    operation->collective.call.function == UMW_COLLECTIVE_Scan ||
-                        operation->collective.call.function == UMW_COLLECTIVE_Exscan);
+                    umw_mpi_scans(&operation->collective));
   mpi.grequest_start((void*)query, (void*)nothing_to_free, (void*)never_cancelled, NULL, &operation->request);
   struct operation** last = &pending;
   while (*last)

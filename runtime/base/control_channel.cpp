@@ -37,25 +37,6 @@ Address address_of(pid_t process)
   return address;
 }
 
-// A descriptor that is closed at the end.
-class Socket
-{
-public:
-  explicit Socket(int fd) : fd_(fd) {}
-  ~Socket()
-  {
-    if (fd_ >= 0)
-      close(fd_);
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
-private:
-  int fd_;
-};
-
 bool is_readable(int fd, int milliseconds)
 {
   pollfd wanted{fd, POLLIN, 0};
@@ -85,24 +66,19 @@ void reply(int fd, const std::string& text)
 
 ControlServer::ControlServer()
 {
-  Socket made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const Address address = address_of(getpid());
   if (made.get() < 0 || bind(made.get(), reinterpret_cast<const sockaddr*>(&address.name), address.length) != 0 ||
       listen(made.get(), 8) != 0)
     throw std::system_error(errno, std::generic_category(), "--ctl: a socket for umwelt ctl");
-  socket_ = made.release();
-}
-
-ControlServer::~ControlServer()
-{
-  close(socket_);
+  socket_ = std::move(made);
 }
 
 void ControlServer::serve(const std::function<std::string(const std::string& request)>& answer)
 {
   constexpr int patience = 100; // milliseconds, for a request that is to follow its connection at once
   for (;;) {
-    const Socket peer(accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
+    const Descriptor peer(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (peer.get() < 0)
       return;
     if (!may_ask(peer.get()))
@@ -114,7 +90,7 @@ void ControlServer::serve(const std::function<std::string(const std::string& req
 
 std::string ask_run(pid_t process, const std::string& request, unsigned seconds)
 {
-  const Socket made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const Address address = address_of(process);
   if (made.get() < 0)
     throw std::system_error(errno, std::generic_category(), "umwelt ctl: a socket");

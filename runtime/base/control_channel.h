@@ -13,6 +13,8 @@
 
 #include <sys/types.h>
 
+#include "runtime/base/descriptor.h"
+
 namespace umwelt
 {
 
@@ -23,15 +25,12 @@ public:
 
   // Of this process. Throws std::system_error.
   ControlServer();
-  ~ControlServer();
-  ControlServer(const ControlServer&) = delete;
-  ControlServer& operator=(const ControlServer&) = delete;
 
   // Answers all requests that have come; does not wait. Those of other users are refused (root's are not).
   void serve(const std::function<std::string(const std::string& request)>& answer);
 
 private:
-  int socket_ = -1;
+  Descriptor socket_;
 };
 
 // Sends a request to the run of that process and waits for the answer, for at most `seconds`. Throws

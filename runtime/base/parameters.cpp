@@ -64,13 +64,12 @@ bool drop_suffix(std::string_view& text, std::string_view suffix)
 
 } // namespace
 
-std::string_view trim(std::string_view text)
+std::string_view trim(std::string_view text, const char* blanks)
 {
-  constexpr const char* blank = " \t\r";
-  const auto first = text.find_first_not_of(blank);
+  const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos)
     return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 bool parse_time(std::string_view text, sim::SimTime& value)
@@ -218,6 +217,16 @@ void Parameters::add_file(const std::string& path)
                                               "before it.",
                                               origin, text.substr(0, 80)));
     set(std::string(trim(text.substr(0, equals))), std::string(trim(text.substr(equals + 1))), origin);
+  }
+}
+
+void Parameters::add_settings(std::span<const std::pair<std::string, std::string>> settings, std::string_view option)
+{
+  for (const auto& [key, value] : settings) {
+    if (key.starts_with('@'))
+      add_file(key.substr(1));
+    else
+      set(key, value, option);
   }
 }
 

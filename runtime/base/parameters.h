@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/time.h"
@@ -28,6 +30,8 @@ public:
   void set(std::string key, std::string value, std::string_view origin);
   // Adds the lines "key = value" of a file; '#' begins a comment. Throws std::invalid_argument naming the line.
   void add_file(const std::string& path);
+  // What an option was given, in this order: keys and values, or "@FILE" without a value for the lines of that file.
+  void add_settings(std::span<const std::pair<std::string, std::string>> settings, std::string_view option);
 
   struct Value {
     std::string text;
@@ -40,7 +44,7 @@ private:
 };
 
 // Without blanks (space, tab, the end of a line of DOS) at either end.
-std::string_view trim(std::string_view text);
+std::string_view trim(std::string_view text, const char* blanks = " \t\r");
 
 // Text to number. Units are mandatory for times and rates and may be in decimal (kB, MB, GB: powers of 1000) or binary
 // (KiB, MiB, GiB) prefixes; rates take bytes or bits ("12.5GB/s", "12.5GBps", "100Gbps"). False: not such a thing, or

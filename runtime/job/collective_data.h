@@ -12,6 +12,12 @@
 namespace umwelt::job
 {
 
+// One of UMW_COLLECTIVE_SENDS and so on.
+inline bool has(const umw_collective& call, unsigned how)
+{
+  return (call.how & how) != 0;
+}
+
 // What a member hands over, or where it receives: one piece of memory, or one for each member.
 class CollectiveSide
 {
@@ -28,7 +34,6 @@ public:
     return list_.empty() ? base_ + index * bytes_ : base_ + static_cast<std::uintptr_t>(list_[index].offset);
   }
   [[nodiscard]] const portals::Memory& memory() const { return *memory_; }
-  [[nodiscard]] const std::vector<std::byte>& kept() const { return copy_; }
 
 private:
   const portals::Memory* memory_ = nullptr;

@@ -16,11 +16,6 @@ namespace
 // Vectors up to this size are gathered in one place, from where they are handed out with one copy.
 constexpr std::uint64_t short_vector = 4096;
 
-bool has(const umw_collective& call, unsigned how)
-{
-  return (call.how & how) != 0;
-}
-
 } // namespace
 
 // The same piece for everybody.
@@ -209,11 +204,17 @@ void Collectives::add_to_scan(Rank& rank, Collective& collective, std::uint32_t 
     collective.reducer = member;
 }
 
+// Nobody wants what the last member of an exclusive scan brings.
+std::uint32_t Collectives::vectors_wanted(const Collective& collective)
+{
+  return collective.size - (collective.first->call.function == UMW_COLLECTIVE_Exscan ? 1 : 0);
+}
+
 // There is a vector that what has been combined can be combined with, and somebody wants the result.
 bool Collectives::scan_goes_on(const Collective& collective)
 {
-  const std::uint32_t end = collective.size - (collective.first->call.function == UMW_COLLECTIVE_Exscan ? 1 : 0);
-  return collective.next > 0 && collective.next < end && collective.times.has_come(collective.next);
+  return collective.next > 0 && collective.next < vectors_wanted(collective) &&
+         collective.times.has_come(collective.next);
 }
 
 void Collectives::give_prefix(Rank& rank, Collective& collective, std::uint32_t member, bool defined)
@@ -251,7 +252,7 @@ std::int64_t Collectives::vectors(Rank& rank, std::int64_t number, void* buffer,
     collective.handed_out = collective.next;
     given = 1;
   }
-  const std::uint32_t end = collective.size - (collective.first->call.function == UMW_COLLECTIVE_Exscan ? 1 : 0);
+  const std::uint32_t end = vectors_wanted(collective);
   std::uint32_t& next = collective.handed_out;
   const auto more = [&] {
     return (given + 1) * bytes <= capacity && next < end && (!scans || collective.times.has_come(next));

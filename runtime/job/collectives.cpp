@@ -40,11 +40,6 @@ bool library_has_news(const Rank& rank)
   return rank.portals->has_event() || rank.running().descriptors_seen != rank.gate.descriptor_news;
 }
 
-bool has(const umw_collective& call, unsigned how)
-{
-  return (call.how & how) != 0;
-}
-
 } // namespace
 
 Collectives::Collectives(Job& job, const mpi::CollectiveModels& models, const mpi::PairTimes& pair)

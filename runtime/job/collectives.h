@@ -136,6 +136,7 @@ private:
   void add_vector(Rank& rank, Collective& collective, std::uint32_t member);
   void combine_all(Rank& rank, Collective& collective, std::uint32_t member);
   void add_to_scan(Rank& rank, Collective& collective, std::uint32_t member);
+  [[nodiscard]] static std::uint32_t vectors_wanted(const Collective& collective);
   [[nodiscard]] static bool scan_goes_on(const Collective& collective);
   void give_prefix(Rank& rank, Collective& collective, std::uint32_t member, bool defined);
   void hand_out(Rank& rank, const Collective& collective, std::uint32_t member, std::byte* buffer);

@@ -24,12 +24,7 @@ namespace
 net::NodeParameters read_node_parameters(const plan::RunOptions& options)
 {
   Parameters parameters;
-  for (const auto& [key, value] : options.node) {
-    if (key.starts_with('@'))
-      parameters.add_file(key.substr(1));
-    else
-      parameters.set(key, value, "--node");
-  }
+  parameters.add_settings(options.node, "--node");
   if (!options.shm_size.empty())
     parameters.set("shm", options.shm_size, "--shm-size");
   return net::read_node_parameters(parameters);
@@ -78,7 +73,7 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
         *this, *plan_.collectives, plan_.collectives->want_pair_times() ? network_->pair_times() : mpi::PairTimes{});
   fabric_.set_observer(&counter_);
   scheduler_.on_stall = [this] { return stalled(); };
-  if (model.has_external()) {
+  if (model.has_external() || plan_.options.ctl) { // by which it may come to have some
     scheduler_.external_pending = [&model] { return model.external_pending(); };
     scheduler_.advance_external = [&model](SimTime limit) { return model.advance_external(limit); };
   }

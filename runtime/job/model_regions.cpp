@@ -11,13 +11,16 @@ ModelRegions::ModelRegions(const plan::NodeModels& models, net::Assignment& assi
 {
 }
 
-bool ModelRegions::watches(std::uint32_t function) const
+void ModelRegions::watch(std::span<std::uint64_t> functions) const
 {
-  return std::any_of(models_.regions.begin(), models_.regions.end(),
-                     [function](const plan::NodeModels::Region& region) {
-                       return region.where.function == function ||
-                              (region.where.kind == Kind::between && region.where.until == function);
-                     });
+  const auto set = [functions](std::uint32_t function) {
+    functions[function / 64] |= std::uint64_t{1} << (function % 64);
+  };
+  for (const plan::NodeModels::Region& region : models_.regions) {
+    set(region.where.function);
+    if (region.where.kind == Kind::between)
+      set(region.where.until);
+  }
 }
 
 ModelRegions::RankState& ModelRegions::state(std::size_t rank)

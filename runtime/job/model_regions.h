@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,8 @@ public:
   // Both outlive it.
   ModelRegions(const plan::NodeModels& models, net::Assignment& assignment);
 
-  // Whether calls of that function of MPI (umw_mpi_function) have to be told.
-  [[nodiscard]] bool watches(std::uint32_t function) const;
+  // Sets the bits of the functions of MPI (umw_mpi_function) whose calls have to be told.
+  void watch(std::span<std::uint64_t> functions) const;
   // A rank on that node calls the function, or has come back from it; `level`: argument of MPI_Pcontrol.
   void calls(std::size_t rank, net::NodeIndex node, std::uint32_t function, sim::SimTime now);
   void came_back(std::size_t rank, net::NodeIndex node, std::uint32_t function, std::int64_t level, sim::SimTime now);

@@ -20,12 +20,7 @@ namespace
 Parameters nic_parameters(const plan::RunOptions& options)
 {
   Parameters parameters;
-  for (const auto& [key, value] : options.nic) {
-    if (key.starts_with('@'))
-      parameters.add_file(key.substr(1));
-    else
-      parameters.set(key, value, "--nic");
-  }
+  parameters.add_settings(options.nic, "--nic");
   return parameters;
 }
 

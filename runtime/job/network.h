@@ -7,6 +7,7 @@
 
 #include "net_models/core/model.h"
 #include "net_models/mixed/model.h"
+#include "preload/abi/gate.h"
 #include "runtime/job/model_regions.h"
 #include "runtime/mpi/collective_models.h"
 #include "runtime/observe/statistics.h"
@@ -27,8 +28,12 @@ public:
   // Null: all nodes have the same, and keep it.
   [[nodiscard]] net::MixedModel* mixed() const { return mixed_; }
 
-  // --model-region: functions of MPI (umw_mpi_function) whose calls have to be told, and what they do.
-  [[nodiscard]] bool watches(std::uint32_t function) const { return regions_ && regions_->watches(function); }
+  // --model-region: the rank is to tell of calls of some functions of MPI (umw_mpi_function), and what these do.
+  void watch(umw_gate& gate) const
+  {
+    if (regions_)
+      regions_->watch(gate.mpi_watched);
+  }
   void passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level);
   void ended(const Rank& rank);
 

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/exit_codes.h"
-#include "runtime/launch/descriptor.h"
 #include "runtime/launch/run.h"
 #include "runtime/observe/repetitions.h"
 #include "runtime/observe/result_file.h"

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "runtime/launch/descriptor.h"
+#include "runtime/base/descriptor.h"
 
 namespace umwelt::launch
 {

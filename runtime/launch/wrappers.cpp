@@ -26,9 +26,9 @@ extern "C" {
 }
 
 #include "preload/abi/wrapper_protocol.h"
+#include "runtime/base/descriptor.h"
 #include "runtime/base/exit_codes.h"
 #include "runtime/job/environment.h"
-#include "runtime/launch/descriptor.h"
 #include "runtime/launch/tracers.h"
 #include "runtime/launch/wrapper_keeper.h"
 #include "runtime/launch/wrapper_kinds.h"

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "runtime/base/nearest.h"
+#include "runtime/base/parameters.h"
 #include "runtime/base/usage_error.h"
 
 namespace umwelt::mpi
@@ -30,6 +31,8 @@ constexpr std::array<std::string_view, UMW_COLLECTIVE_FUNCTIONS> short_names{
 #undef UMW_COLLECTIVE
 };
 
+constexpr const char* blanks = " \t\n";
+
 constexpr std::string_view models_help = "Models are real, zero, tree, or a time like '2us*log2(P) + bytes*0.1ns' with "
                                          "P (members), bytes, latency and bandwidth.";
 
@@ -42,14 +45,6 @@ const std::vector<std::string>& variables()
 }
 constexpr std::array<std::uint8_t, 4> powers{0, 0, kernels::a_time, kernels::per_time};
 
-std::string_view trimmed(std::string_view text)
-{
-  constexpr std::string_view blanks = " \t\n";
-  const auto begin = text.find_first_not_of(blanks);
-  return begin == std::string_view::npos ? std::string_view()
-                                         : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
 // Commas between parentheses are of functions.
 std::vector<std::string_view> items_of(std::string_view text)
 {
@@ -58,7 +53,7 @@ std::vector<std::string_view> items_of(std::string_view text)
   std::size_t begin = 0;
   for (std::size_t at = 0; at <= text.size(); ++at) {
     if (at == text.size() || (text[at] == ',' && depth <= 0)) {
-      items.push_back(trimmed(text.substr(begin, at - begin)));
+      items.push_back(trim(text.substr(begin, at - begin), blanks));
       begin = at + 1;
     } else if (text[at] == '(') {
       ++depth;
@@ -74,7 +69,7 @@ std::optional<std::size_t> assignment(std::string_view item)
 {
   const auto equals = item.find('=');
   if (equals == std::string_view::npos || (equals + 1 < item.size() && item[equals + 1] == '=') ||
-      !kernels::is_identifier(trimmed(item.substr(0, equals))))
+      !kernels::is_identifier(trim(item.substr(0, equals), blanks)))
     return std::nullopt;
   return equals;
 }
@@ -232,10 +227,10 @@ void CollectiveModels::add(std::string_view option, std::string_view text)
       models_.fill(std::make_shared<const CollectiveModel>(option, item));
       continue;
     }
-    const std::string_view name = trimmed(item.substr(0, *equals));
+    const std::string_view name = trim(item.substr(0, *equals), blanks);
     const umw_collective_function function = function_called(option, name);
-    models_.at(function) =
-        std::make_shared<const CollectiveModel>(fmt::format("{} {}", option, name), trimmed(item.substr(*equals + 1)));
+    models_.at(function) = std::make_shared<const CollectiveModel>(fmt::format("{} {}", option, name),
+                                                                   trim(item.substr(*equals + 1), blanks));
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/rank_host/preemption.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "loader/elf_file.h"
@@ -23,19 +22,15 @@ bool no_preempt(const Thread& thread, const ucontext_t& context)
       Signals::on_stack(static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP])))
     return true;
   const std::uintptr_t pc = pc_of(context);
-  const auto has = [pc](const loader::AddressRange& range) { return pc >= range.begin && pc < range.end; };
   // Signal handlers of this executable, on their way in or out: steps would end with the handler.
   const loader::AddressRange own_code{reinterpret_cast<std::uintptr_t>(&__executable_start),
                                       reinterpret_cast<std::uintptr_t>(&etext)};
-  return has(own_code) || std::any_of(thread.rank.uninterruptible.begin(), thread.rank.uninterruptible.end(), has);
+  return own_code.contains(pc) || loader::lies_in(pc, thread.rank.uninterruptible);
 }
 
 bool may_hold_lock(const Thread& thread, const ucontext_t& context)
 {
-  const std::uintptr_t pc = pc_of(context);
-  return thread.rank.threads.size() > 1 &&
-         std::any_of(thread.rank.locking.begin(), thread.rank.locking.end(),
-                     [pc](const loader::AddressRange& range) { return pc >= range.begin && pc < range.end; });
+  return thread.rank.threads.size() > 1 && loader::lies_in(pc_of(context), thread.rank.locking);
 }
 
 } // namespace umwelt::rank_host

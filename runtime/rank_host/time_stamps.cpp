@@ -90,8 +90,7 @@ void TimeStamps::take_over(const Rank& rank, const r_debug& objects)
       file->second = find(path);
     for (const Site& site : file->second) {
       const std::uintptr_t pc = object->l_addr + site.address;
-      const auto has = [pc](const loader::AddressRange& range) { return pc >= range.begin && pc < range.end; };
-      if (std::any_of(rank.uninterruptible.begin(), rank.uninterruptible.end(), has)) // the shim's own
+      if (loader::lies_in(pc, rank.uninterruptible)) // the shim's own
         continue;
       std::array<unsigned char, 3> code{};
       if (pread(memory_, code.data(), site.bytes, static_cast<off_t>(pc)) == site.bytes &&

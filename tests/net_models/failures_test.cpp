@@ -13,6 +13,7 @@
 #include "platforms/link_failures.h"
 #include "platforms/simgrid.h"
 #include "tests/net_models/probe.h"
+#include "tests/platforms/scratch.h"
 
 namespace umwelt::net
 {
@@ -198,9 +199,9 @@ TEST(Failures, LongMessagesThatShareTheLinkAreAllSentAgain)
 // A platform of two nodes and a cable between them, whose profile of failures is `profile`; empty: none.
 std::string platform_file(const std::string& profile)
 {
-  const std::string directory = testing::TempDir();
-  std::ofstream(directory + "cable.state") << profile;
-  std::string path = directory + (profile.empty() ? "whole.xml" : "failing.xml");
+  static const Scratch scratch;
+  std::ofstream(scratch.path / "cable.state") << profile;
+  std::string path = scratch.path / (profile.empty() ? "whole.xml" : "failing.xml");
   std::ofstream(path) << R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1"><zone id="z" routing="Full">

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/platforms/scratch.h"
+
 namespace umwelt::platform
 {
 namespace
@@ -99,7 +101,8 @@ TEST(LinkFactors, WhatCannotBeSimulatedIsRefused)
 
 TEST(LinkFactors, OfPlatformsFromFiles)
 {
-  const std::string path = testing::TempDir() + "factors.xml";
+  const Scratch scratch;
+  const std::string path = scratch.path / "factors.xml";
   std::ofstream(path) << R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1"><zone id="z" routing="Full">

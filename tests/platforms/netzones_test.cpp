@@ -3,14 +3,12 @@
 // or a refusal with the reason.
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <system_error>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "tests/platforms/scratch.h"
 #include "tests/platforms/simgrid_answer.h"
 
 namespace umwelt::platform
@@ -20,25 +18,14 @@ namespace
 
 using testing::HasSubstr;
 
-// Removed at the end, by the process that wrote it. Tests run side by side.
-struct File {
-  ~File()
-  {
-    std::error_code gone_already;
-    if (getpid() == writer)
-      std::filesystem::remove(path, gone_already);
-  }
-  pid_t writer = getpid();
-  std::string path = testing::TempDir() + "netzone-" + std::to_string(writer) + ".xml";
-};
-
 std::string write(const std::string& inside)
 {
-  static const File file;
-  std::ofstream(file.path) << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-                              "<platform version=\"4.1\">\n"
-                           << inside << "\n</platform>\n";
-  return file.path;
+  static const Scratch scratch;
+  std::string path = scratch.path / "netzone.xml";
+  std::ofstream(path) << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                         "<platform version=\"4.1\">\n"
+                      << inside << "\n</platform>\n";
+  return path;
 }
 
 std::string chain(const std::string& routing, const std::string& more = "")

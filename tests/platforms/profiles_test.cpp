@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "platforms/link_failures.h"
+#include "tests/platforms/scratch.h"
 #include "tests/platforms/simgrid_answer.h"
 
 namespace umwelt::platform
@@ -28,15 +29,7 @@ using Periods = std::vector<std::pair<SimTime, SimTime>>;
 class Profiles : public testing::Test
 {
 protected:
-  void SetUp() override
-  {
-    std::string pattern = (std::filesystem::temp_directory_path() / "umwelt-profiles-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  void file(const std::string& name, const std::string& text) const { std::ofstream(directory_ / name) << text; }
+  void file(const std::string& name, const std::string& text) const { std::ofstream(scratch_.path / name) << text; }
   // Hosts a and b with link `way` there and link `back` back.
   [[nodiscard]] std::string platform(const std::string& way, const std::string& more = "",
                                      const std::string& host = "") const
@@ -52,7 +45,7 @@ protected:
   <route src="a" dst="b" symmetrical="NO"><link_ctn id="way"/></route>
   <route src="b" dst="a" symmetrical="NO"><link_ctn id="back"/></route>)" +
                              more + "</zone></platform>\n");
-    return directory_ / "platform.xml";
+    return scratch_.path / "platform.xml";
   }
   static Periods periods(const std::string& path, const std::string& link = "way")
   {
@@ -69,7 +62,7 @@ protected:
     return periods(platform("state_file='state'"));
   }
 
-  std::filesystem::path directory_;
+  const Scratch scratch_;
 };
 
 TEST_F(Profiles, OnceAndForGood)
@@ -124,7 +117,7 @@ TEST_F(Profiles, OfBothDirectionsOfALink)
 <platform version="4.1"><zone id="z" routing="Full"><host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
   <link id="cable" bandwidth="1GBps" latency="1us" sharing_policy="SPLITDUPLEX" state_file="state"/>
   <route src="a" dst="b"><link_ctn id="cable" direction="UP"/></route></zone></platform>)");
-  const std::string path = directory_ / "two.xml";
+  const std::string path = scratch_.path / "two.xml";
   EXPECT_THAT(periods(path, "cable_UP"), ElementsAre(std::pair(1 * millisecond, 2 * millisecond)));
   EXPECT_THAT(periods(path, "cable_DOWN"), ElementsAre(std::pair(1 * millisecond, 2 * millisecond)));
 }
@@ -201,7 +194,7 @@ TEST_F(Profiles, ErrorsElsewhereNameTheFile)
 {
   file("state", "1 0\n");
   EXPECT_THAT(refusal(platform("state_file='state'", "<rout src='a'/>")),
-              AllOf(HasSubstr((directory_ / "platform.xml").string() + ":8"), testing::Not(HasSubstr("/proc/"))));
+              AllOf(HasSubstr((scratch_.path / "platform.xml").string() + ":8"), testing::Not(HasSubstr("/proc/"))));
 }
 
 } // namespace

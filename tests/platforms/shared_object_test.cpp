@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/platforms/scratch.h"
 #include "tests/platforms/simgrid_answer.h"
 
 namespace umwelt::platform
@@ -94,7 +95,8 @@ TEST(SharedObject, WithoutTheFunction)
 
 TEST(SharedObject, ThatIsNone)
 {
-  const std::string path = testing::TempDir() + "text.so";
+  const Scratch scratch;
+  const std::string path = scratch.path / "text.so";
   std::ofstream(path) << "hello";
   EXPECT_THAT(refusal(path), HasSubstr("expected a shared object (c++ -shared -fPIC), got a file that is none"));
   EXPECT_THAT(refusal("/proc/self/exe"),

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "platforms/platform.h"
+#include "tests/platforms/scratch.h"
 
 namespace umwelt::platform
 {
@@ -17,17 +18,9 @@ namespace
 class Xml : public testing::Test
 {
 protected:
-  void SetUp() override
-  {
-    std::string pattern = (std::filesystem::temp_directory_path() / "umwelt-xml-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   std::string file(const std::string& text)
   {
-    const std::string path = directory_ / "platform.xml";
+    const std::string path = scratch_.path / "platform.xml";
     std::ofstream(path) << text;
     return path;
   }
@@ -54,7 +47,7 @@ protected:
   const std::string route_ = R"(<route src="node10" dst="node9"><link_ctn id="cable" direction="UP"/></route>)";
 
 private:
-  std::filesystem::path directory_;
+  const Scratch scratch_;
 };
 
 TEST_F(Xml, NodesAreInNaturalOrder)

@@ -15,6 +15,7 @@
 #include "platforms/network.h"
 #include "platforms/platform.h"
 #include "platforms/topologies/galois_field.h"
+#include "tests/platforms/scratch.h"
 
 namespace umwelt::platform
 {
@@ -376,7 +377,8 @@ TEST(GaloisField, HasInversesAndDistributes)
 // next.
 TEST(RouteCheck, FindsACircleOfWaiting)
 {
-  const std::string path = testing::TempDir() + "umwelt-ring.xml";
+  const Scratch scratch;
+  const std::string path = scratch.path / "ring.xml";
   {
     std::ofstream file(path);
     file << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
@@ -401,7 +403,6 @@ TEST(RouteCheck, FindsACircleOfWaiting)
   }
   EXPECT_THAT(check_routes(*make_platform({.spec = path})).cycle,
               testing::UnorderedElementsAre("ab [0]", "bc [0]", "ca [0]"));
-  std::remove(path.c_str());
   EXPECT_EQ(check_routes(*make_platform({.spec = "torus:dims=6"})).virtual_channels, 2U); // what keeps this one apart
 }
 

@@ -4,7 +4,8 @@
 
 equal      what each rank writes is what it writes natively (with MPIRUN), however the ranks are spread
 times      what times.c writes is what the model of each function says
-misfit     misfit.c ends with exit code 122 and a message, or with the MPI library's own error
+misfit     misfit.c ends with exit code 122 and a message
+count      the MPI library's own error is that, with and without
 counts     --mpi-calls counts the same calls as without; the summary tells of functions that were modelled
 refused    what the option cannot mean ends before the start
 identical  two runs have the same report, in one process and in two
@@ -124,6 +125,9 @@ def misfit(umwelt, np, command):
         for how, message in MISFITS.items():
             done = run(umwelt, np, [*options, "--collectives", "zero"], [*command, how], code=122)
             expect_text(how, message, done.stderr)
+
+
+def count(umwelt, np, command):
     for options in ([], ["--collectives", "zero"]):
         run(umwelt, np, ["-q", *options], [*command, "count"])
 

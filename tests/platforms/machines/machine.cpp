@@ -39,8 +39,8 @@ void chain(s4u::NetZone* zone, bool complete)
   const auto profile = [](const char* text) {
     return simgrid::kernel::profile::ProfileBuilder::from_string("profile", text, 0);
   };
-  if (machine() == "fails") {
-    auto* state = profile("0.001 0\n0.002 1\n");
+  if (machine() == "fails" || machine() == "fails_later") {
+    auto* state = profile(machine() == "fails" ? "0.001 0\n0.002 1\n" : "0.0045 0\n0.0046 1\n");
     first->get_link_up()->set_state_profile(state);
     first->get_link_down()->set_state_profile(state);
   }
@@ -115,8 +115,8 @@ void load_platform(const s4u::Engine&)
 #endif
 {
   const std::string kind = machine();
-  if (kind == "full" || kind == "fails" || kind == "fails_as_one" || kind == "down" || kind == "bandwidth" ||
-      kind == "nonlinear")
+  if (kind == "full" || kind == "fails" || kind == "fails_later" || kind == "fails_as_one" || kind == "down" ||
+      kind == "bandwidth" || kind == "nonlinear")
     return chain(s4u::create_full_zone("zone"), true);
   if (kind == "floyd")
     return chain(s4u::create_floyd_zone("zone"), false);

@@ -55,13 +55,16 @@ wrong)
   expect 121 "$umwelt" ctl
   ;;
 ctl)
-  "$umwelt" run -np 2 --cpu none --ctl --model delay --report r.json "$ptlbench" reply --sizes 8 --duration 100s \
-    </dev/null >out 2>err &
-  job=$!
-  for ((i = 0; i < 300; ++i)); do
-    "$umwelt" ctl "$job" >stdout 2>/dev/null && break
-    sleep 0.1
-  done
+  begin() {
+    "$umwelt" run -np 2 --cpu none --ctl --model delay --report r.json "$ptlbench" reply --sizes 8 --duration 100s \
+      </dev/null >out 2>err &
+    job=$!
+    for ((i = 0; i < 300; ++i)); do
+      "$umwelt" ctl "$job" >stdout 2>/dev/null && break
+      sleep 0.1
+    done
+  }
+  begin
   grep -q '^simulated time .*; delay on 2 nodes$' stdout || fail "status: $(cat stdout)"
   expect 0 "$umwelt" ctl "$job" model=1=loggp:L=5us
   grep -q '^loggp on 1 node from ' stdout || fail "answer: $(cat stdout)"
@@ -75,5 +78,19 @@ ctl)
   wait "$job"
   [ $? = 130 ] || fail "the run ended otherwise: $(cat err)"
   [ "$(value "[c['model'] for c in r['models']['changes']]")" = "['loggp:L=5us', 'zero', 'delay']" ] || fail "report"
+  begin # and a model that has messages under way outside of the timeline, which this run had not
+  expect 0 "$umwelt" ctl "$job" model=flow
+  expect 0 "$umwelt" ctl "$job"
+  cp stdout before
+  for ((i = 0; i < 300; ++i)); do
+    sleep 0.1
+    expect 0 "$umwelt" ctl "$job"
+    cmp -s before stdout || break
+  done
+  grep -q '; flow on 2 nodes$' stdout || fail "status with flow: $(cat stdout)"
+  ! cmp -s before stdout || fail "time stands still: $(cat stdout)"
+  kill -INT "$job"
+  wait "$job"
+  [ $? = 130 ] || fail "the run ended otherwise: $(cat err)"
   ;;
 esac

@@ -91,6 +91,14 @@ END
     [ "$(value "$same")" = "$(value "$same" fault.json)" ] || fail "$model: $(value "$same")"
     [ "$(value "r['simulated_ps']")" -gt "$(value "r['simulated_ps']" plain.json)" ] || fail "$model: nothing failed"
   done
+  MACHINE=fails_later run 0 --cpu none --model flow --platform "$machine" "$ptlbench" put_waitack --sizes 1MiB \
+    --count 60
+  grep -q "links failed: 'first_DOWN' (1 link) at 4.500 ms for 100.0 us" stderr || fail "the summary"
+  [ "$(value "r['faults']['failed'], r['faults']['resent'] > 0")" = "0 True" ] || fail "$(value "r['faults']")"
+  # Not a millisecond, after which the NIC sends again: into the next failure, until it gives up.
+  printf '%s\n' 'PERIODICITY 0.0013' '0.0001 0' '0.0002 1' >state
+  run 0 --cpu none --platform ./failing.xml "$ptlbench" put_waitack --sizes 1MiB --count 60
+  grep -q "'cable_UP' (1 link) at 100.0 us for 100.0 us and 99999 times more" stderr || fail "$(cat stderr)"
   run 121 --fabric packet --platform ./failing.xml "$ptlbench" reply
   grep -q 'fabric packet: expected links that do not fail' stderr || fail "a fabric that cannot"
   ;;

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-namespace umwelt::launch
+namespace umwelt
 {
 
 class Descriptor
@@ -31,4 +31,4 @@ private:
   int fd_;
 };
 
-} // namespace umwelt::launch
+} // namespace umwelt
