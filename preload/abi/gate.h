@@ -84,6 +84,8 @@ struct umw_clock {
   uint64_t path_ticks;  /* one so long after burst_start ends a path, whose time is known better than the time stamp
                            counter tells (runtime/rank_host/path_times.h) */
   int64_t most_debt_ps; /* with more, the runtime settles then */
+  double scale;         /* simulated over measured time of bursts, where they are measured; */
+  int64_t fixed_ps;     /* what each counts for where they are not */
 };
 
 enum umw_exit_kind {

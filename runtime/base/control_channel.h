@@ -3,7 +3,7 @@
 // nothing behind. One request per connection, one message each way, of at most `longest` bytes; the kernel says whose
 // process the other end is.
 //
-//   request   status, or model=[NODES=]MODEL
+//   request   status, model=[NODES=]MODEL or cpu=[NODES=]POLICY
 //   answer    "ok TEXT" or "error TEXT"
 #pragma once
 

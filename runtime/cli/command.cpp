@@ -271,8 +271,10 @@ Command parse_with_cli11(std::span<const std::string> arguments)
       add_platform_question(*subcommand, command.platform);
     if (known.kind == Command::Kind::ctl) {
       subcommand->add_option("PID", command.process, "process of umwelt run")->required()->check(CLI::PositiveNumber);
-      subcommand->add_option("REQUEST", command.arguments,
-                             "model=[NODES=]MODEL, as for --model-at; without any: how the run is");
+      subcommand->add_option(
+          "REQUEST", command.arguments,
+          "model=[NODES=]MODEL, as for --model-at, or cpu=[NODES=]POLICY, as for --cpu-at; without any: "
+          "how the run is");
     }
   }
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend()); // the order CLI11 takes

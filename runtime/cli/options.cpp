@@ -226,10 +226,15 @@ constexpr auto options = std::to_array<Option>({
   {Group::what_if, "model-at", "TIME:[NODES=]MODEL", "another model from that simulated time on, for all nodes or some",
    [](S s, G g) { s.run.timed_models.push_back(plan::parse_timed_model(g.option, g.value())); }},
   {Group::what_if, "model-region", "WHERE=[NODES=]MODEL", "another model for the node of a rank that has called "
-   "MPI_Pcontrol(N) (WHERE: N), come back from the N-th call of a function of MPI (FUNCTION#N), or is between two of "
-   "them (FROM..TO)",
+   "MPI_Pcontrol(N) (WHERE: N), come back from the N-th call of a function (FUNCTION#N), or is between two of them "
+   "(FROM..TO): functions of MPI, or of the program, by their symbols",
    [](S s, G g) { s.run.region_models.push_back(plan::parse_region_model(g.option, g.value())); }},
-  {Group::what_if, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` may change models while it runs",
+  {Group::what_if, "cpu-at", "TIME:[NODES=]POLICY", "another --cpu from that simulated time on, for all nodes or some",
+   [](S s, G g) { s.run.timed_cpus.push_back(plan::parse_timed_cpu(g.option, g.value())); }},
+  {Group::what_if, "cpu-region", "WHERE=[NODES=]POLICY", "another --cpu for the node of a rank that is there, as for "
+   "--model-region", [](S s, G g) { s.run.region_cpus.push_back(plan::parse_region_cpu(g.option, g.value())); }},
+  {Group::what_if, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` or `cpu=[NODES=]POLICY` may change these while it "
+   "runs",
    [](S s, G) { s.run.ctl = true; }},
   {Group::network, "fabric", "occupancy|flow|packet", "links and switches between the NICs of model bxi: when messages "
    "occupy links (default), flows in SimGrid's solver, or packet by packet, whose parameters are fabric_... of --nic "

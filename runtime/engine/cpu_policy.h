@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <string>
+
 #include "runtime/base/time.h"
 
 namespace umwelt::engine
@@ -14,6 +16,10 @@ struct CpuPolicy {
 
   // Simulated time depends on how long bursts take here.
   [[nodiscard]] bool measures() const { return kind == Kind::measured || kind == Kind::scaled; }
+  // As users write it: "scale=0.5".
+  [[nodiscard]] std::string text() const;
+
+  friend bool operator==(const CpuPolicy&, const CpuPolicy&) = default;
 };
 
 } // namespace umwelt::engine

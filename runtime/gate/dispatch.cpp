@@ -148,7 +148,7 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, const rank_host
   if (rank.job.traces_calls()) [[unlikely]]
     rank.job.trace_call(rank, called.name);
   called.serve(rank, arguments);
-  if (!rank.job.cpu().measured() && rank.phase == Rank::Phase::running)
+  if (!rank_host::Cpu::measures(rank.gate.clock) && rank.phase == Rank::Phase::running)
     let_time_pass(rank, thread.poll);
   // A worker process makes a new thread when the one that asks for it goes on.
   const bool waited = thread.actor->take_waited() && operation != UMW_OP_umw_thread_create;

@@ -66,7 +66,7 @@ int umw_mpi_totals(Rank& rank, const char* text)
 
 int umw_mpi_passed(Rank& rank, std::uint32_t function, int came_back, std::int64_t level)
 {
-  rank.job.network().passed(rank, function, came_back != 0, level);
+  rank.job.passed(rank, function, came_back != 0, level);
   return 0;
 }
 

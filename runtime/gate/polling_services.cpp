@@ -47,8 +47,8 @@ int umw_slice_pause(Rank& rank, std::uint64_t seen, int idle)
   poll.at_memory = true;
   if (rank.gate.changes == seen)
     // Where computing takes no time, a loop that counts its rounds in memory must get on.
-    idle != 0 && rank.job.cpu().measured() ? rank.job.polling().look_again(rank)
-                                           : static_cast<void>(rank.job.polling().empty(rank));
+    idle != 0 && rank_host::Cpu::measures(rank.gate.clock) ? rank.job.polling().look_again(rank)
+                                                           : static_cast<void>(rank.job.polling().empty(rank));
   poll.at_memory = false;
   return std::exchange(poll.forced_wakeup, false);
 }
@@ -68,7 +68,7 @@ int umw_look_again(Rank& rank, std::uint64_t seen, int idle)
 
 int umw_slice_cut(Rank& rank, int)
 {
-  if (!rank.job.cpu().measured())
+  if (!rank_host::Cpu::measures(rank.gate.clock))
     rank.job.polling().park_until_next(rank);
   else
     rank.job.scheduler().yield();

@@ -45,7 +45,7 @@ bool Channel::deliver_pending()
 
 bool Channel::overlaps() const
 {
-  return thread_.rank.job.cpu().measured() && thread_.rank.phase == Rank::Phase::running;
+  return rank_host::Cpu::measures(thread_.rank.gate.clock) && thread_.rank.phase == Rank::Phase::running;
 }
 
 // Serves what the thread asks for until it says that handlers have run.
@@ -195,7 +195,8 @@ SimTime Channel::earliest(SimTime enough)
     const SimTime before = slot_.computed.load(std::memory_order_acquire); // read first: its turn may end at any moment
     const SimTime used = rank.job.workers()->computed(worker_, slot_number_) * sim::nanosecond;
     earliest_ = began_ + before +
-                static_cast<SimTime>(static_cast<double>(rank.job.cpu().least_charge(used)) / rank.hosted.speed);
+                static_cast<SimTime>(static_cast<double>(rank.job.cpu().least_charge(rank.gate.clock, used)) /
+                                     rank.hosted.speed);
   }
   return earliest_;
 }

@@ -15,18 +15,27 @@ namespace umwelt::job
 std::string Control::answer(const std::string& request)
 {
   constexpr std::string_view model = "model=";
+  constexpr std::string_view cpu = "cpu=";
   if (request == "status")
     return "ok " + status();
-  if (!request.starts_with(model))
-    return fmt::format("error expected status or model=[NODES=]MODEL, got '{}'", request);
   try {
-    const plan::ModelChoice choice = plan::parse_model_choice("umwelt ctl: model", request.substr(model.size()));
-    const std::size_t nodes = network_.set(choice, timeline_.now());
-    return fmt::format("ok {} on {} node{} from {} on", choice.name, nodes, nodes == 1 ? "" : "s",
-                       time_text(timeline_.now()));
+    if (request.starts_with(model)) {
+      const plan::ModelChoice choice = plan::parse_model_choice("umwelt ctl: model", request.substr(model.size()));
+      return changed(choice.name, network_.set(choice, timeline_.now()));
+    }
+    if (request.starts_with(cpu)) {
+      const plan::CpuChoice choice = plan::parse_cpu_choice("umwelt ctl: cpu", request.substr(cpu.size()));
+      return changed("cpu " + choice.policy.text(), computing_.set(choice, timeline_.now()));
+    }
   } catch (const std::exception& error) {
     return fmt::format("error {}", error.what());
   }
+  return fmt::format("error expected status, model=[NODES=]MODEL or cpu=[NODES=]POLICY, got '{}'", request);
+}
+
+std::string Control::changed(std::string_view what, std::size_t nodes) const
+{
+  return fmt::format("ok {} on {} node{} from {} on", what, nodes, nodes == 1 ? "" : "s", time_text(timeline_.now()));
 }
 
 std::string Control::status() const

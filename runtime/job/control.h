@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "runtime/base/control_channel.h"
 #include "runtime/base/timeline.h"
+#include "runtime/job/computing.h"
 #include "runtime/job/network.h"
 
 namespace umwelt::job
@@ -14,8 +16,11 @@ namespace umwelt::job
 class Control
 {
 public:
-  // Both outlive it. Throws std::system_error.
-  Control(Network& network, const sim::Timeline& timeline) : network_(network), timeline_(timeline) {}
+  // All outlive it. Throws std::system_error.
+  Control(Network& network, Computing& computing, const sim::Timeline& timeline)
+      : network_(network), computing_(computing), timeline_(timeline)
+  {
+  }
 
   // Now and then, while no model is in the middle of its work.
   void serve()
@@ -25,9 +30,12 @@ public:
 
 private:
   std::string answer(const std::string& request);
+  // "ok WHAT on NODES nodes from now on"
+  [[nodiscard]] std::string changed(std::string_view what, std::size_t nodes) const;
   [[nodiscard]] std::string status() const;
 
   Network& network_;
+  Computing& computing_;
   const sim::Timeline& timeline_;
   ControlServer server_;
 };

@@ -42,7 +42,7 @@ int FileLocks::lock(Rank& rank, const Request& request, bool waits)
   if (request.mode != LockMode::none && locked.ranges.conflict(wanted) != nullptr) {
     if (!waits) {
       result = -EAGAIN;
-      if (!job_.cpu().measured()) // it may try again and again
+      if (!rank_host::Cpu::measures(rank.gate.clock)) // it may try again and again
         job_.scheduler().sleep(attempt);
     } else if (request.description == 0 && would_wait_for_itself(locked, wanted)) {
       result = -EDEADLK;

@@ -52,9 +52,9 @@ std::string kvs_of(const std::string& job)
 Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory& directory)
     : plan_(plan), server_(server), directory_(directory), node_parameters_(read_node_parameters(plan_.options)),
       cores_(scheduler_, plan_.platform->node_count()),
-      cpu_(plan_.options.cpu, plan_.options.cpu_threshold, plan_.options.cpu_first_touch, node_parameters_.clock_read,
-           {node_parameters_.instruction, 1e12 / node_parameters_.cached_bandwidth}),
-      own_process_(*this, scheduler_, cpu_),
+      cpu_(plan_.cpus.measures(), plan_.options.cpu_threshold, plan_.options.cpu_first_touch,
+           node_parameters_.clock_read, {node_parameters_.instruction, 1e12 / node_parameters_.cached_bandwidth}),
+      computing_(plan_.cpus, cpu_), own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count()),
                node_parameters_.unreachable),
@@ -79,7 +79,7 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
   }
   scheduler_.await_absent = [this](SimTime next) { return await_absent(next); };
   if (plan_.options.ctl)
-    control_ = std::make_unique<Control>(*network_, timeline_);
+    control_ = std::make_unique<Control>(*network_, computing_, timeline_);
   scheduler_.on_beat = [this] {
     output_.show_progress(timeline_.now(), timeline_.fired());
     if (control_)
@@ -97,6 +97,25 @@ Job::~Job()
     for (const int fd : gate.standard_fds)
       if (fd > 2)
         close(fd);
+}
+
+std::vector<NodeRegions*> Job::regions() const
+{
+  std::vector<NodeRegions*> all;
+  for (NodeRegions* const one : {network_->regions(), computing_.regions()})
+    if (one != nullptr)
+      all.push_back(one);
+  return all;
+}
+
+void Job::passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level)
+{
+  const auto index = static_cast<std::size_t>(rank.index);
+  for (NodeRegions* const one : regions())
+    if (came_back)
+      one->came_back(index, rank.node, function, level, timeline_.now());
+    else
+      one->calls(index, rank.node, function, timeline_.now());
 }
 
 Outcome Job::run()

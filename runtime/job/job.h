@@ -90,6 +90,7 @@ public:
   [[nodiscard]] engine::Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] rank_host::Cpu& cpu() { return cpu_; }
   [[nodiscard]] Cores& cores() { return cores_; }
+  [[nodiscard]] Computing& computing() { return computing_; }
   [[nodiscard]] Network& network() { return *network_; }
   [[nodiscard]] Futexes& futexes() { return futexes_; }
   [[nodiscard]] rank_host::RankHost& rank_host() { return own_process_; }
@@ -120,6 +121,8 @@ public:
   [[nodiscard]] Rank* current() const;
 
   // --- services of the gate ---
+  // The rank calls a function that regions ask for (plan::RegionFunctions), or has come back from it.
+  void passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level);
   void fence(Rank& rank);           // returns when all ranks of its job have arrived
   void arrive_at_fence(Rank& rank); // returns at once
   // Returns when all of these have arrived (ranks of the run, ascending, this one among them).
@@ -225,6 +228,7 @@ private:
   bool await_absent(SimTime next);
   void worker_died(const worker::Workers::Death& death);
   std::vector<std::vector<std::string>> reports_of_workers();
+  [[nodiscard]] std::vector<NodeRegions*> regions() const;
   [[noreturn]] void end_threads(Rank& rank);
   void end_elsewhere(Rank& rank, Thread& thread);
   void finish(Rank& rank);
@@ -248,6 +252,7 @@ private:
   Cores cores_;
   Futexes futexes_;
   rank_host::Cpu cpu_;
+  Computing computing_;
   OwnProcess own_process_;
   Polling polling_{*this};
   Idleness idleness_{*this};

@@ -35,7 +35,8 @@ void Job::started(Rank& rank)
 void Job::finish(Rank& rank)
 {
   rank.phase = Rank::Phase::ended;
-  network_->ended(rank);
+  for (NodeRegions* one : regions())
+    one->ended(static_cast<std::size_t>(rank.index), rank.node, timeline_.now());
   rank.finished = timeline_.now();
   rank.portals->detach();
   rank.pmi->close();

@@ -9,7 +9,6 @@
 #include "net_models/catalogue.h"
 #include "net_models/pair_times.h"
 #include "runtime/base/parameters.h"
-#include "runtime/job/rank.h"
 
 namespace umwelt::job
 {
@@ -57,38 +56,16 @@ Network::Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQu
   }
   std::vector<std::unique_ptr<net::Model>> made;
   made.reserve(models_.kinds.size());
-  for (const plan::NodeModels::Kind& kind : models_.kinds)
+  for (const plan::NodeModels::Entry& kind : models_.kinds)
     made.push_back(make(kind));
-  std::vector<net::Assignment::Change> changes;
-  changes.reserve(models_.changes.size());
-  for (const plan::NodeModels::Change& change : models_.changes)
-    changes.push_back({change.at, change.nodes, change.kind});
-  auto mixed = std::make_unique<net::MixedModel>(
-      timeline, std::move(made), net::Assignment(models_.of_node, std::move(changes)), models_.change());
+  auto mixed = std::make_unique<net::MixedModel>(timeline, std::move(made), assignment_of(models_), models_.change());
   mixed_ = mixed.get();
   model_ = std::move(mixed);
   if (!models_.regions.empty())
-    regions_ = std::make_unique<ModelRegions>(models_, mixed_->assignment());
+    regions_ = std::make_unique<NodeRegions>(models_, mixed_->assignment());
 }
 
-void Network::passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level)
-{
-  if (!regions_)
-    return;
-  const auto index = static_cast<std::size_t>(rank.index);
-  if (came_back)
-    regions_->came_back(index, rank.node, function, level, timeline_.now());
-  else
-    regions_->calls(index, rank.node, function, timeline_.now());
-}
-
-void Network::ended(const Rank& rank)
-{
-  if (regions_)
-    regions_->ended(static_cast<std::size_t>(rank.index), rank.node, timeline_.now());
-}
-
-std::unique_ptr<net::Model> Network::make(const plan::NodeModels::Kind& kind) const
+std::unique_ptr<net::Model> Network::make(const plan::NodeModels::Entry& kind) const
 {
   if (kind.own_nic)
     return net::make_model(kind.name, context_, nic_parameters(plan_.options));
@@ -122,7 +99,7 @@ std::size_t Network::set(const plan::ModelChoice& choice, sim::SimTime now)
 
 std::string Network::name_of(net::MixedModel::Index index) const
 {
-  const plan::NodeModels::Kind& kind = models_.kinds[index];
+  const plan::NodeModels::Entry& kind = models_.kinds[index];
   return kind.parameters.empty() ? kind.name : fmt::format("{}:{}", kind.name, kind.parameters);
 }
 
@@ -147,13 +124,8 @@ observe::ModelsRecord Network::record() const
     const auto nodes = std::count(models_.of_node.begin(), models_.of_node.end(), kind);
     record.models.push_back({name_of(static_cast<net::MixedModel::Index>(kind)), static_cast<std::size_t>(nodes)});
   }
-  for (const net::Assignment::Switched& switched : mixed_->assignment().switched())
-    record.changes.push_back({switched.at, switched.nodes, name_of(switched.model)});
-  for (std::size_t i = mixed_->assignment().come(); i < models_.changes.size(); ++i)
-    record.not_reached.push_back(models_.changes[i].text);
-  if (regions_)
-    for (std::string& option : regions_->not_reached())
-      record.not_reached.push_back(std::move(option));
+  record.changes = changes_of(mixed_->assignment(), [this](auto index) { return name_of(index); });
+  record.not_reached = not_reached(models_, mixed_->assignment(), regions_.get());
   record.handed_over = mixed_->counts().handed_over;
   record.held = mixed_->counts().held;
   return record;

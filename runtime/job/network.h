@@ -7,16 +7,13 @@
 
 #include "net_models/core/model.h"
 #include "net_models/mixed/model.h"
-#include "preload/abi/gate.h"
-#include "runtime/job/model_regions.h"
+#include "runtime/job/node_regions.h"
 #include "runtime/mpi/collective_models.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/plan/plan.h"
 
 namespace umwelt::job
 {
-
-class Rank;
 
 class Network
 {
@@ -28,14 +25,8 @@ public:
   // Null: all nodes have the same, and keep it.
   [[nodiscard]] net::MixedModel* mixed() const { return mixed_; }
 
-  // --model-region: the rank is to tell of calls of some functions of MPI (umw_mpi_function), and what these do.
-  void watch(umw_gate& gate) const
-  {
-    if (regions_)
-      regions_->watch(gate.mpi_watched);
-  }
-  void passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level);
-  void ended(const Rank& rank);
+  // Of --model-region; null: there are none.
+  [[nodiscard]] NodeRegions* regions() const { return regions_.get(); }
 
   // One more for `choice`, unless there is such a one. Throws std::invalid_argument or UsageError.
   net::MixedModel::Index index_of(const plan::ModelChoice& choice);
@@ -52,7 +43,7 @@ public:
   [[nodiscard]] observe::ModelsRecord record() const;
 
 private:
-  [[nodiscard]] std::unique_ptr<net::Model> make(const plan::NodeModels::Kind& kind) const;
+  [[nodiscard]] std::unique_ptr<net::Model> make(const plan::NodeModels::Entry& kind) const;
 
   const plan::Plan& plan_;
   const sim::Timeline& timeline_;
@@ -60,7 +51,7 @@ private:
   plan::NodeModels models_;
   std::unique_ptr<net::Model> model_;
   net::MixedModel* mixed_ = nullptr;
-  std::unique_ptr<ModelRegions> regions_; // null: there are none
+  std::unique_ptr<NodeRegions> regions_;
 };
 
 } // namespace umwelt::job

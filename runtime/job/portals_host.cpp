@@ -78,7 +78,8 @@ void PortalsHost::took_event(portals::Process& process, bool more)
 
 void PortalsHost::received(portals::Process& process, std::uint64_t unread)
 {
-  const sim::SimTime misses = job_.cpu().first_touch() + job_.node_parameters().read_uncached(unread);
+  const sim::SimTime misses =
+      job_.cpu().first_touch(rank_of(process).gate.clock) + job_.node_parameters().read_uncached(unread);
   if (misses == 0)
     return;
   rank_of(process).spend(observe::RankState::compute, misses, true);

@@ -53,7 +53,7 @@ void Rank::enter(bool looks, bool ahead, const rank_host::Burst& measured)
   Thread& thread = running();
   PollState& poll = thread.poll;
   const bool looked = clock.looks != poll.looks;
-  const SimTime burst = phase == Phase::loading ? 0 : job.cpu().charge(measured, looked);
+  const SimTime burst = phase == Phase::loading ? 0 : job.cpu().charge(clock, measured, looked);
   SimTime charge = clock.debt_ps;
   clock.debt_ps = 0;
   if (burst > 0) {
@@ -110,6 +110,8 @@ void Rank::leave()
   gate.descriptor_seen = thread.descriptors_seen;
   gate.more_events = thread.more_events ? 1 : 0;
   gate.clock.now_ps = thread.now();
+  if (job.computing().changes()) [[unlikely]]
+    job.computing().begins(*this, thread.now());
   if (thread.here != nullptr)
     job.rank_host().begin_burst(*thread.here);
   else

@@ -57,12 +57,8 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
   record.nodes = plan_.platform->node_count();
   record.model = network_->model().name();
   record.models = network_->record();
-  const engine::CpuPolicy& cpu = plan_.options.cpu;
-  using Kind = engine::CpuPolicy::Kind;
-  record.cpu_policy = cpu.kind == Kind::measured ? "measured"
-                      : cpu.kind == Kind::none   ? "none"
-                      : cpu.kind == Kind::fixed  ? fmt::format("fixed={}", cpu.fixed / sim::nanosecond)
-                                                 : fmt::format("scale={}", cpu.scale);
+  record.cpu_policy = plan_.options.cpu.text();
+  record.cpus = computing_.record();
   record.measured = cpu_.measured();
   record.seed = plan_.options.seed;
   record.factors = factor_records(plan_.options);
@@ -133,7 +129,7 @@ std::vector<observe::KernelRecord> Job::kernel_records() const
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const kernels::Kernel& kernel = plan_.kernels->list[i];
     const kernels::Totals& all = totals[i];
-    if (!kernel.is_expected && all.calls == 0)
+    if ((!kernel.is_expected && all.calls == 0) || (kernel.mark && all.exists))
       continue;
     sim::SimTime most = 0;
     bool told = false;

@@ -161,7 +161,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.cross = rank_host::umwelt_cross;
   gate.most_quick_polls = UMW_QUICK_POLLS;
   cpu_.set_up(gate.clock);
-  gate.clock.ps_per_tick /= node.speed; // what it reads of a burst is what that will count for
+  computing_.begins(rank, timeline_.now());
   gate.rank = rank.number;
   gate.owner = static_cast<std::uint32_t>(rank.index) + 1;
   gate.ranks = static_cast<std::int32_t>(facts.places.size());
@@ -199,14 +199,14 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.shm_bytes = net::shm_size(memory);
   gate.line_ps = memory.line;
   gate.copy_ps_per_byte = 1e12 / memory.copy_bandwidth;
-  gate.times_copies = cpu_.measured() ? 1 : 0;
   gate.fold_least = plan_.folding ? plan_.folding->least() : 0;
   gate.copy_levels[0] = {memory.core_cache / 2,
                          1e12 / memory.cached_bandwidth}; // where it comes from and where it goes
   gate.copy_levels[1] = {std::max(memory.core_cache, memory.shared_cache) / 2, 1e12 / memory.shared_bandwidth};
   gate.copy_levels[2] = {UINT64_MAX, gate.copy_ps_per_byte};
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
-  network_->watch(gate);
+  for (const NodeRegions* one : regions())
+    one->watch(gate.mpi_watched);
   gate.collectives = plan_.collectives ? plan_.collectives->modelled() : 0;
   gate.runtime = &rank;
 

@@ -110,6 +110,12 @@ std::optional<std::size_t> Calls::kernel_of(std::size_t function) const
   return target.what == Target::What::kernel ? std::optional(target.kernel) : std::nullopt;
 }
 
+bool Calls::is_mark(std::size_t function) const
+{
+  const std::optional<std::size_t> kernel = kernel_of(function);
+  return kernel && kernels_->list[*kernel].mark;
+}
+
 std::vector<Totals>& Calls::of(unsigned rank)
 {
   std::vector<Totals>& totals = totals_[rank];
@@ -156,6 +162,7 @@ Calls::Call Calls::begin(std::size_t function, const Place& place, const CallReg
   }
   Totals& totals = of(place.rank)[target.kernel];
   const std::uint64_t number = totals.calls++;
+  call.mark = kernel.mark;
   if (kernel.action == Action::run)
     return call;
   switch (kernel.action) {

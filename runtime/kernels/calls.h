@@ -58,11 +58,12 @@ public:
     sim::SimTime time = 0; // ps
     std::uint64_t result = 0;
     bool result_in_vector = false;
-    bool counts = true;            // it is one of the kernel
-    bool is_sample = false;        // it is to be measured,
-    bool is_watched = false;       // or told by its sizes,
-    std::vector<double> classes;   // as one of these
-    std::optional<PlanSizes> plan; // it makes one
+    bool counts = true;                // it is one of the kernel
+    bool is_sample = false;            // it is to be measured,
+    bool is_watched = false;           // or told by its sizes,
+    std::vector<double> classes;       // as one of these
+    std::optional<PlanSizes> plan;     // it makes one
+    std::optional<std::uint32_t> mark; // of the kernel
   };
 
   explicit Calls(std::shared_ptr<const Kernels> kernels);
@@ -73,6 +74,8 @@ public:
   [[nodiscard]] std::optional<std::size_t> kernel_of(std::size_t function) const;
   [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_->list; }
   [[nodiscard]] bool wants_profile() const { return kernels_->profile; }
+  // The function is one whose calls are told by its number, whatever kernels the thread is in.
+  [[nodiscard]] bool is_mark(std::size_t function) const;
   // A thread at that place has entered the function. Throws UsageError where a file says what cannot be.
   [[nodiscard]] Call begin(std::size_t function, const Place& place, const CallRegisters& frame);
   // A call that was not skipped has returned this and has taken so long, all told.

@@ -85,6 +85,9 @@ struct Kernel {
   std::vector<Expression> class_expressions; // and of `watch`
   Action afterwards = Action::run;           // `run` or `skip`, once enough is measured
 
+  // Of `run`: the beginning and the end of each call is told by this number, even within calls of other kernels.
+  std::optional<std::uint32_t> mark;
+
   // The values of the variables, from the registers at the entry. Follows pointers, so the frame has to be one of this
   // process. False: the call only asks how much workspace another one would need; it has to run and is not counted.
   // Throws UsageError for an FFTW plan that `plans` does not know; that is watched has sizes that are no numbers then.

@@ -3,6 +3,7 @@
 // first kernels file.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@ namespace umwelt::kernels
 // the table that the program does not have. Left out is Fortran's spelling without underscore: C programs have
 // functions of such names with other arguments. Throws UsageError for a symbol that comes twice.
 Kernels watched_kernels(std::span<const std::string> symbols);
+
+// One more, which runs, and whose calls are told by `mark` (Kernel). Throws UsageError: there is a kernel of that
+// symbol.
+void add_mark(Kernels& kernels, const std::string& symbol, std::uint32_t mark);
 
 // A kernels file with an entry for each kernel that took `least` (a fraction) of `computing` seconds or more, and as
 // comments the functions of the program that `profile` says so of. `totals`: of all ranks, in the order of the kernels.

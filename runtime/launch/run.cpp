@@ -433,8 +433,7 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   setenv(library_path, job::variable(environment, library_path), 1);
   const std::vector<std::string>& first_argv =
       first_is_wrapped ? wrappers.executions.front().argv : plans.front().program.argv;
-  const bool fixed =
-      options.cpu.kind == engine::CpuPolicy::Kind::none || options.cpu.kind == engine::CpuPolicy::Kind::fixed;
+  const bool fixed = !plan::measures(options);
   const bool same_addresses =
       options.same_addresses || std::any_of(wrappers.executions.begin(), wrappers.executions.end(),
                                             [](const Execution& e) { return e.same_addresses; });
@@ -460,7 +459,10 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
   plan.platform = platform::make_platform({options.platform, plan::nodes_wanted(options), 0});
   plan::apply_factors(options, *plan.platform);
   plan.placement = plan::place_ranks(options, plan.platform->name(), plan.platform->nodes());
-  plan.models = plan::plan_node_models(options, static_cast<std::uint32_t>(plan.platform->node_count()));
+  const auto nodes = static_cast<std::uint32_t>(plan.platform->node_count());
+  plan::RegionFunctions functions;
+  plan.models = plan::plan_node_models(options, nodes, functions);
+  plan.cpus = plan::plan_node_cpus(options, nodes, functions);
   plan.failures = plan::make_failures(options, *plan.platform, plan.placement);
   plan_programs(plan, wrappers.executions, installation, notes);
   const plan::MachineLimits limits = plan::read_machine_limits();
@@ -472,11 +474,11 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
     return plan_spawned(options, plan.placement, spawned, installation);
   };
   plan.find_shortage = shortage_for;
-  plan.kernels = plan::read_kernels(options);
+  plan.kernels = plan::read_kernels(options, functions);
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
-  const bool follows_mpi = options.mpi_calls || !options.region_models.empty();
-  if (follows_mpi && options.cpu.measures())
-    notes.emplace_back(std::string(options.mpi_calls ? "--mpi-calls" : "--model-region") +
+  const bool follows_mpi = options.mpi_calls || plan::has_mpi(plan.models.regions) || plan::has_mpi(plan.cpus.regions);
+  if (follows_mpi && plan::measures(options))
+    notes.emplace_back(std::string(options.mpi_calls ? "--mpi-calls" : "functions of MPI as places") +
                        ": to count a call of MPI is measured with it, up to 1 us each; compare with a run "
                        "without, or take --cpu none or fixed");
   plan.collectives = plan::collective_models(options);

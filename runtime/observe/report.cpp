@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/demangle.h"
+#include "runtime/observe/changes_report.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/mpi_report.h"
 #include "runtime/observe/tables.h"
@@ -412,44 +413,6 @@ std::string factor_line(const JobRecord& job)
   return text.empty() ? text : fmt::format("  what if: {}\n", text);
 }
 
-std::string model_lines(const ModelsRecord& models)
-{
-  if (models.models.empty())
-    return {};
-  std::string text;
-  for (const ModelsRecord::Nodes& one : models.models)
-    if (one.nodes > 0)
-      text += fmt::format("{}{} on {} node{}", text.empty() ? "  models: " : ", ", one.model, one.nodes,
-                          one.nodes == 1 ? "" : "s");
-  constexpr std::size_t most = 8;
-  for (std::size_t i = 0; i < models.changes.size(); ++i) {
-    const ModelsRecord::Change& change = models.changes[i];
-    if (i < most)
-      text += fmt::format("; {} on {} at {}", change.model, change.nodes, show_time(change.at));
-    else if (i == most)
-      text += fmt::format("; and {} more changes", models.changes.size() - most);
-  }
-  text += fmt::format("\n  messages: {} from one model to another, {} waited for those before a change\n",
-                      show_count(models.handed_over), show_count(models.held));
-  for (const std::string& option : models.not_reached)
-    text += fmt::format("  {}: never came to that\n", option);
-  return text;
-}
-
-nlohmann::ordered_json json_of(const ModelsRecord& models)
-{
-  nlohmann::ordered_json json;
-  for (const ModelsRecord::Nodes& one : models.models)
-    json["at_begin"].push_back({{"model", one.model}, {"nodes", one.nodes}});
-  json["changes"] = nlohmann::ordered_json::array();
-  for (const ModelsRecord::Change& change : models.changes)
-    json["changes"].push_back({{"at_ps", change.at}, {"model", change.model}, {"nodes", change.nodes}});
-  json["not_reached"] = models.not_reached;
-  json["handed_over"] = models.handed_over;
-  json["held"] = models.held;
-  return json;
-}
-
 std::string fault_lines(const JobRecord& job)
 {
   const FaultRecord& faults = job.faults;
@@ -492,7 +455,7 @@ std::string summary(const JobRecord& job)
   const double wall = job.host.wall_seconds;
   std::string text = fmt::format("umwelt: {} rank{} on {} (model {}, --cpu {}): {}\n", job.ranks.size(),
                                  job.ranks.size() == 1 ? "" : "s", job.platform, job.model, job.cpu_policy, job.ending);
-  text += model_lines(job.models) + factor_line(job) + fault_lines(job);
+  text += change_lines(job) + factor_line(job) + fault_lines(job);
   text += fmt::format("  simulated {}   wall clock {}   slowdown {}   {} events, {}\n", show_time(job.simulated),
                       show_seconds(wall), simulated > 0 ? fmt::format("{:.3g}", wall / simulated) : "-",
                       show_count(job.timeline_events),
@@ -519,9 +482,8 @@ std::string report_json(const JobRecord& job, bool deterministic)
   json["platform"] = job.platform;
   json["nodes"] = job.nodes;
   json["model"] = job.model;
-  if (!job.models.models.empty())
-    json["models"] = json_of(job.models);
   json["cpu"] = job.cpu_policy;
+  add_changes(json, job);
   json["seed"] = job.seed;
   for (const FactorRecord& one : job.factors)
     json["factors"].push_back({{"of", one.of}, {"links", one.links}, {"factor", one.factor}});

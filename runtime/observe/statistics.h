@@ -151,22 +151,31 @@ struct FaultRecord {
   std::uint64_t failed = 0;   // have never arrived
 };
 
+// From then on so many nodes have had something else than before.
+struct NodeChange {
+  sim::SimTime at = 0;
+  std::size_t nodes = 0;
+  std::string now; // as users write it
+};
+
 // Nodes with models of their own, and with others from some time on (--nodes, --model-at, --model-region, umwelt ctl).
 struct ModelsRecord {
   struct Nodes {
     std::string model; // as given
     std::size_t nodes = 0;
   };
-  struct Change {
-    sim::SimTime at = 0;
-    std::size_t nodes = 0;
-    std::string model;
-  };
   std::vector<Nodes> models; // at the beginning; none: all nodes have the same, and keep it
-  std::vector<Change> changes;
+  std::vector<NodeChange> changes;
   std::vector<std::string> not_reached; // options that were for a time, or a place in the program, that never came
   std::uint64_t handed_over = 0;        // messages from a node of one model to one of another
   std::uint64_t held = 0;               // that waited for earlier ones in the models of before
+};
+
+// Nodes whose computing counts otherwise from some time on (--cpu-at, --cpu-region, umwelt ctl).
+struct CpusRecord {
+  bool change = false; // otherwise nothing was to change
+  std::vector<NodeChange> changes;
+  std::vector<std::string> not_reached;
 };
 
 // What depends on the machine that simulates and differs from run to run.
@@ -206,6 +215,7 @@ struct JobRecord {
   std::uint64_t timeline_events = 0; // that the simulation fired
   std::vector<RankRecord> ranks;
   ModelsRecord models;
+  CpusRecord cpus;
   FaultRecord faults; // of no failures: no link fails
   std::vector<KernelRecord> kernels;
   std::vector<ProfileRecord> profile; // those with most ticks first

@@ -3,30 +3,44 @@
 
 #include <optional>
 
+#include "preload/abi/mpi_calls.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/kernels/watching.h"
 
 namespace umwelt::plan
 {
 
-std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options)
+namespace
 {
-  if (options.kernels_files.empty() && !options.watch)
-    return nullptr;
-  if (options.watch) {
-    if (!options.cpu.measures())
-      throw UsageError("umwelt kernels", "--cpu measured or scale, since it measures calls",
-                       "one with which nothing is measured", "Leave --cpu out.");
-    return std::make_shared<const kernels::Kernels>(kernels::watched_kernels(options.watch->functions));
-  }
+
+kernels::Kernels of_files(const RunOptions& options)
+{
   const auto seed = options.seed != 0 ? std::optional(options.seed) : std::nullopt;
-  auto kernels = std::make_shared<kernels::Kernels>(kernels::read_kernels(options.kernels_files, seed));
-  kernels->speed = options.compute_factor;
-  for (const kernels::Kernel& kernel : kernels->list)
+  kernels::Kernels kernels = kernels::read_kernels(options.kernels_files, seed);
+  kernels.speed = options.compute_factor;
+  for (const kernels::Kernel& kernel : kernels.list)
     if (kernel.action == kernels::Action::sample && !options.cpu.measures())
       throw UsageError(kernel.where, "--cpu measured or scale, since `action: sample` measures calls",
                        "one with which nothing is measured", "Leave --cpu out, or give a `duration:` instead.");
   return kernels;
+}
+
+} // namespace
+
+std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options, const RegionFunctions& marked)
+{
+  auto kernels = std::make_shared<kernels::Kernels>();
+  if (options.watch) {
+    if (!options.cpu.measures())
+      throw UsageError("umwelt kernels", "--cpu measured or scale, since it measures calls",
+                       "one with which nothing is measured", "Leave --cpu out.");
+    *kernels = kernels::watched_kernels(options.watch->functions);
+  } else if (!options.kernels_files.empty()) {
+    *kernels = of_files(options);
+  }
+  for (std::size_t i = 0; i < marked.others().size(); ++i)
+    kernels::add_mark(*kernels, marked.others()[i], static_cast<std::uint32_t>(UMW_MPI_FUNCTIONS + i));
+  return kernels->list.empty() ? nullptr : kernels;
 }
 
 } // namespace umwelt::plan

@@ -11,6 +11,7 @@ namespace umwelt::plan
 {
 
 // Null if there are none. Throws UsageError for what cannot be.
-std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options);
+// `marked`: functions whose calls have to be told.
+std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options, const RegionFunctions& marked);
 
 } // namespace umwelt::plan

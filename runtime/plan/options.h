@@ -15,6 +15,7 @@
 #include "runtime/engine/cpu_policy.h"
 #include "runtime/observe/trace_format.h"
 #include "runtime/plan/hosts.h"
+#include "runtime/plan/node_cpus.h"
 #include "runtime/plan/node_models.h"
 #include "runtime/plan/node_order.h"
 
@@ -91,6 +92,8 @@ struct RunOptions {
   std::vector<ModelChoice> node_models;   // --nodes
   std::vector<TimedModel> timed_models;   // --model-at
   std::vector<RegionModel> region_models; // --model-region
+  std::vector<TimedCpu> timed_cpus;       // --cpu-at
+  std::vector<RegionCpu> region_cpus;     // --cpu-region
   bool ctl = false;                       // umwelt ctl may change it
   std::vector<Setting> nic;           // --nic, in the order given; a key "@FILE" without value: parameters of that file
   std::vector<Setting> node;          // --node, likewise

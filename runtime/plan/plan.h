@@ -53,6 +53,7 @@ struct Plan {
   std::unique_ptr<platform::Platform> platform;
   std::unique_ptr<platform::LinkFailures> failures; // of its links; null: none
   NodeModels models;
+  NodeCpus cpus;
   Placement placement;
   std::vector<unsigned> program_of_rank;      // index into `programs`
   std::vector<InWrapper> in_wrapper;          // by rank

@@ -19,28 +19,25 @@ constexpr std::int64_t uptime_origin_ns = 86'400LL * 1'000'000'000LL;
 
 } // namespace
 
-Cpu::Cpu(const engine::CpuPolicy& policy, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read,
-         const Pace& pace)
-    : policy_(policy), threshold_(threshold), first_touch_(first_touch), clock_read_(clock_read), pace_(pace)
+Cpu::Cpu(bool measures, sim::SimTime threshold, sim::SimTime first_touch, sim::SimTime clock_read, const Pace& pace)
+    : threshold_(threshold), first_touch_(first_touch), clock_read_(clock_read), pace_(pace)
 {
-  using Kind = engine::CpuPolicy::Kind;
-  if (policy.kind == Kind::measured || policy.kind == Kind::scaled)
+  if (measures)
     meter_.emplace();
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   realtime_origin_ns_ = meter_ ? now.tv_sec * 1'000'000'000LL + now.tv_nsec : reproducible_origin_ns;
 }
 
-sim::SimTime Cpu::charge(const Burst& burst, bool looked) const
+sim::SimTime Cpu::charge(const umw_clock& clock, const Burst& burst, bool looked) const
 {
-  using Kind = engine::CpuPolicy::Kind;
-  if (!meter_)
-    return policy_.kind == Kind::fixed ? policy_.fixed : 0;
+  if (!measures(clock))
+    return clock.fixed_ps;
   if (burst.time < threshold_ && !looked)
     return 0;
-  if (policy_.kind != Kind::scaled)
+  if (clock.scale == 1)
     return burst.time;
-  return burst.learned + static_cast<sim::SimTime>(static_cast<double>(burst.time - burst.learned) * policy_.scale);
+  return burst.learned + static_cast<sim::SimTime>(static_cast<double>(burst.time - burst.learned) * clock.scale);
 }
 
 void Cpu::set_up(umw_clock& clock) const
@@ -49,9 +46,17 @@ void Cpu::set_up(umw_clock& clock) const
   clock.uptime_origin_ns = uptime_origin_ns;
   clock.path_ticks = std::numeric_limits<std::uint64_t>::max(); // until a path begins (RankHost::call)
   clock.most_debt_ps = longest_debt;
-  if (meter_) {
-    clock.ps_per_tick = meter_->ps_per_tick() * (policy_.kind == engine::CpuPolicy::Kind::scaled ? policy_.scale : 1.0);
+}
+
+void Cpu::use(umw_clock& clock, const engine::CpuPolicy& policy, double speed) const
+{
+  using Kind = engine::CpuPolicy::Kind;
+  clock.scale = policy.kind == Kind::scaled ? policy.scale : 1;
+  clock.fixed_ps = policy.kind == Kind::fixed ? policy.fixed : 0;
+  if (policy.measures() && meter_) {
+    clock.ps_per_tick = meter_->ps_per_tick() * clock.scale / speed; // what it reads of a burst is what that counts for
     clock.settle_ticks = meter_->correction_ticks();
+    clock.read_cost_ps = 0;
   } else {
     clock.ps_per_tick = 0;
     clock.read_cost_ps = clock_read_;

@@ -117,7 +117,8 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
   const unsigned function = enter_original(frame)->wanted;
   const auto here = reinterpret_cast<std::uintptr_t>(&frame.return_address);
   forget_left(thread, here);
-  if (!thread.kernels.empty())
+  const bool mark = calls_.is_mark(function);
+  if (!mark && in_kernel(thread))
     return;
   rank_host_.pause_burst(rank);
   const kernels::CallRegisters registers = registers_of(frame);
@@ -140,6 +141,14 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
          std::move(call), clock_of(rank)});
   }
   rank_host_.resume_burst(rank);
+  if (mark)
+    tell_mark(thread, *thread.kernels.back().call.mark, false);
+}
+
+void KernelCalls::tell_mark(Thread& thread, std::uint32_t mark, bool came_back)
+{
+  umw_args_umw_mpi_passed arguments{0, mark, came_back, 0};
+  rank_host_.call(thread, UMW_OP_umw_mpi_passed, &arguments);
 }
 
 std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
@@ -155,6 +164,8 @@ std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
   }
   calls_.end(kernel.call, rank_number(rank), taken, result);
   rank_host_.resume_burst(rank);
+  if (kernel.call.mark)
+    tell_mark(thread, *kernel.call.mark, true);
   return kernel.return_address;
 }
 
@@ -215,9 +226,16 @@ void KernelCalls::forget_left(Thread& thread, std::uintptr_t stack)
     thread.kernels.pop_back();
 }
 
+bool KernelCalls::in_kernel(const Thread& thread)
+{
+  return std::any_of(thread.kernels.begin(), thread.kernels.end(),
+                     [](const KernelUnderWay& one) { return !one.call.mark; });
+}
+
 bool KernelCalls::is_modelled(const Thread& thread)
 {
-  return !thread.kernels.empty() && thread.kernels.back().call.way == Way::model;
+  return std::any_of(thread.kernels.begin(), thread.kernels.end(),
+                     [](const KernelUnderWay& one) { return one.call.way == Way::model; });
 }
 
 // --- entered from the rank's side ------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 // Calls of kernels (--kernels): a thread that enters one is asked what it wants of it, and told what becomes of it.
 //
 // Skipped calls return at once. All others run, and come back by way of a return address of ours, since what they call
-// themselves is part of them: only the outermost kernel of a thread counts. While one runs whose time is the model's,
-// its bursts count for nothing; when it has returned, the rank is charged what is left of the model's time.
+// themselves is part of them: only the outermost kernel of a thread counts (but for those whose calls are only told).
+// While one runs whose time is the model's, its bursts count for nothing; when it has returned, the rank is charged
+// what is left of the model's time.
 //
 // A kernel that is left by longjmp(3) or an exception does not return; it is forgotten at the thread's next call from
 // above its frame. The unwinder knows nothing of the return address: exceptions end in std::terminate.
@@ -70,6 +71,9 @@ private:
   [[nodiscard]] static unsigned rank_number(const Rank& rank);
   [[nodiscard]] static kernels::Place place_of(const Rank& rank);
 
+  // The thread is in one, rather than in functions alone whose calls are told.
+  [[nodiscard]] static bool in_kernel(const Thread& thread);
+  void tell_mark(Thread& thread, std::uint32_t mark, bool came_back);
   void watch_linker(const r_debug& objects);
   // Which kernels exist, and what is most like those that do not.
   void look_up(std::vector<kernels::Totals>& totals);

@@ -501,7 +501,7 @@ void RankHost::settle_path(Thread& thread)
   const PathEnd here = look_at_clock(place_in_program(thread), thread.depth);
   thread.to = here;
   const Burst path = end_path(thread);
-  const auto charge = static_cast<SimTime>(static_cast<double>(cpu_.charge(path, true)) / rank.speed);
+  const auto charge = static_cast<SimTime>(static_cast<double>(cpu_.charge(clock, path, true)) / rank.speed);
   thread.settled += path;
   thread.charged += charge;
   clock.debt_ps += charge;
@@ -531,10 +531,11 @@ Burst RankHost::end_path(Thread& thread)
 
 void RankHost::pause_burst(Rank& rank)
 {
-  if (!cpu_.measured() || (running() != nullptr && KernelCalls::is_modelled(*running())))
+  umw_clock& clock = rank.gate.clock;
+  if (!Cpu::measures(clock) || (running() != nullptr && KernelCalls::is_modelled(*running())))
     return;
-  const SimTime burst = cpu_.charge({cpu_.measure(rank.gate.clock.burst_start)}, true);
-  rank.gate.clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / rank.speed);
+  const SimTime burst = cpu_.charge(clock, {cpu_.measure(clock.burst_start)}, true);
+  clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / rank.speed);
 }
 
 void RankHost::resume_burst(Rank& rank)

@@ -226,7 +226,7 @@ void Slices::park(Thread& thread, ucontext_t& context)
   if (back > watch.ticks && rank.gate.alone != 0) {
     clock.debt_ps = 0;
   } else {
-    const SimTime spun = rank_host_.cpu().charge({steps_begin_ - since}, true);
+    const SimTime spun = rank_host_.cpu().charge(clock, {steps_begin_ - since}, true);
     clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(static_cast<double>(spun) / rank.speed), 0);
   }
   clock.burst_start = engine::BurstMeter::ticks();

@@ -168,9 +168,9 @@ void WaitingLoops::visit(Thread& thread, ucontext_t& context, std::uintptr_t pc)
 void WaitingLoops::wake_up_spinner(Thread& thread, std::uintptr_t pc)
 {
   if (const Breakpoints::Point* point = breakpoints_.find(pc);
-      point != nullptr && !point->pause && !rank_host_.cpu().measured()) {
+      point != nullptr && !point->pause && !Cpu::measures(thread.rank.gate.clock)) {
     breakpoints_.clear(pc);
-  } else if (!rank_host_.cpu().measured() && thread.forced_wakeups < most_counted) {
+  } else if (!Cpu::measures(thread.rank.gate.clock) && thread.forced_wakeups < most_counted) {
     thread.passes = std::min(first_passes << std::min(thread.forced_wakeups, 16U), most_passes);
     thread.passes_since = thread.rank.gate.crossings;
     ++thread.forced_wakeups;

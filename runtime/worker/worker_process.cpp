@@ -209,7 +209,7 @@ void WorkerProcess::begin_turn(const rank_host::Thread& thread)
 bool WorkerProcess::may_go_ahead(const rank_host::Thread& thread)
 {
   const umw_gate& gate = thread.rank.gate;
-  return cpu().measured() && gate.clock.debt_ps < __atomic_load_n(&gate.ahead_ps, __ATOMIC_RELAXED);
+  return rank_host::Cpu::measures(gate.clock) && gate.clock.debt_ps < __atomic_load_n(&gate.ahead_ps, __ATOMIC_RELAXED);
 }
 
 // The burst goes on when others of the worker process have had their turn.

@@ -6,7 +6,8 @@
 #include <mpi.h>
 #include <stdio.h>
 
-static double phase(int rank)
+/* A place, too. */
+__attribute__((noinline)) static double phase(int rank)
 {
   enum { times = 50 };
   char data[8] = {0};

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""regions.py UMWELT PHASES PROGRAM [OPTION...]: --model-region, where each phase of PROGRAM (phases.c) has to take what
-the models say: 1 us and what MPI adds outside of regions, 2 us more within."""
+"""regions.py UMWELT PHASES PROGRAM [OPTION...]: --model-region and --cpu-region, where each phase of PROGRAM (phases.c)
+has to take what models and --cpu say: 1 us and what MPI adds outside of regions, 2 us more within, or what computing
+adds."""
 import json
 import subprocess
 import sys
@@ -10,11 +11,13 @@ umwelt, phases, program, *options = sys.argv[1:]
 count = int(phases)
 
 
-def run(*regions):
-    command = [umwelt, "run", "--cpu", "none", "-np", "2", "--model", "delay", "--nic", "latency=1us"]
+def run(*regions, cpu="none", cpus=()):
+    command = [umwelt, "run", "--cpu", cpu, "-np", "2", "--model", "delay", "--nic", "latency=1us"]
     command += ["--report", "r.json"]
     for region in regions:
         command += ["--model-region", region]
+    for region in cpus:
+        command += ["--cpu-region", region]
     done = subprocess.run(command + options + [program], capture_output=True, text=True, timeout=100)
     if done.returncode != 0:
         sys.exit(f"FAILED: {regions}: exit code {done.returncode}: {done.stderr}")
@@ -44,6 +47,27 @@ if count == 5:
     half = run(f"1=0={slow}")[0]
     if abs(half[1] - base[1] - 1000) > 200:
         sys.exit(f"FAILED: on one of two nodes: expected 1000 ns more in the second phase, got {half}, {base}")
+    check("after a function of the program", run(f"phase#3={slow}")[0], [0, 0, 0, 1, 1])
+    check("between one and one of MPI", run(f"phase..MPI_Barrier={slow}")[0], [0, 1, 1, 0, 1])
+    _, report, said = run(f"fase..MPI_Barrier={slow}")
+    assert "--model-region fase..MPI_Barrier=" in said and report["models"]["not_reached"], said
+
+# Computing: nothing of it is measured, but it takes something.
+times, report, said = run(cpus=["1=fixed=1us"])
+check("no computing", times[0:1] + times[2:], [0] * (count - 1))
+assert times[1] > base[1] + 1000, (times, base)
+assert [c["cpu"] for c in report["cpus"]["changes"]] == ["fixed=1000"] * 2 + ["none"] * 2, report["cpus"]
+assert "computing: none; fixed=1000 on 1 at " in said, said
+again, other, _ = run(cpus=["1=fixed=1us"])
+assert again == times and report == other, "expected the same twice"
+times, _, _ = run(cpus=["1=0=fixed=1us"])
+assert times[1] > base[1] + 500, (times, base)
+# It is measured, and long, so whoever comes first to a phase waits there for the other.
+times, _, _ = run(cpus=["1=scale=100"])
+check("not measured yet", times[0:1], [0])
+assert times[1] > 5 * max(times[0], times[2]), (times, base)
+times, _, _ = run(cpu="scale=100", cpus=["1=none"])
+assert min(times[0], times[2]) > 5 * times[1], (times, base)
 _, report, said = run("77=zero", "MPI_Barrier#99=zero")
 assert "--model-region 77=zero: never came to that" in said, said
 assert report["models"]["not_reached"] == ["--model-region 77=zero", "--model-region MPI_Barrier#99=zero"], report

@@ -35,6 +35,8 @@ Outcome JobTest::run(const Server& server, std::size_t ranks)
   plan.options.programs.front().argv = {"test"};
   plan.options.programs.front().ranks = static_cast<unsigned>(ranks);
   plan.platform = platform::make_platform({plan.options.platform, plan::nodes_wanted(plan.options), 0});
+  plan::RegionFunctions functions;
+  plan.cpus = plan::plan_node_cpus(plan.options, static_cast<std::uint32_t>(plan.platform->node_count()), functions);
   plan.placement = plan::place_ranks(plan.options, plan.platform->name(), plan.platform->nodes());
   plan.programs.resize(1);
   plan.programs.front().program.path = "/test";

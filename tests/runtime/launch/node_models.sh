@@ -42,9 +42,29 @@ at) # half of the millisecond that is measured is at 3 us a message
   grep -q -- '--model-at 1s:zero: never came to that' stderr || fail "expected to hear that it did not come to it"
   [ "$(value "r['models']['not_reached']")" = "['--model-at 1s:zero']" ] || fail "nor does the report say so"
   ;;
+cpu) # half of the millisecond that is measured computing takes something, in the NIC's program twice a round
+  none=$(round_trip --model delay --nic latency=1us)
+  expect_fixed() { # OPTIONS...
+    expect 0 "$umwelt" run -np 2 --report r.json --model delay --nic latency=1us "$@" "$ptlbench" reply --sizes 8 \
+      --duration 1ms </dev/null
+    tail -n 1 stdout | awk -F, '{print int($NF * 1000 + 0.5)}'
+  }
+  all=$(expect_fixed --cpu fixed=1us)
+  [ "$all" -gt $((none + 900)) ] || fail "fixed: $all, none: $none"
+  half=$(expect_fixed --cpu none --cpu-at 4500us:fixed=1us)
+  [ "$half" -gt $((none + 200)) ] && [ "$half" -lt $((all - 200)) ] || fail "half: $half of $none to $all"
+  grep -q '  computing: none; fixed=1000 on 2 at ' stderr || fail "the summary: $(cat stderr)"
+  [ "$(value "[c['nodes'] for c in r['cpus']['changes']]")" = "[2]" ] || fail "the report"
+  cp r.json first.json
+  expect_fixed --cpu none --cpu-at 4500us:fixed=1us --workers 2 >/dev/null
+  cmp first.json r.json || fail "expected the same bytes in two processes"
+  expect_fixed --cpu none --cpu-at 1s:fixed=1us >/dev/null
+  grep -q -- '--cpu-at 1s:fixed=1us: never came to that' stderr || fail "expected to hear that it did not come to it"
+  ;;
 wrong)
   for bad in "--nodes 0-4=zero" "--nodes 0=zeroo" "--model-at zero" "--model-at 1ms:rest=zero" \
-    "--nodes 0=loggp:M=3" "--nodes 0=flow --nodes 1=flow:e2e=off" "--ctl --repeat 2"; do
+    "--cpu-at none" "--cpu-at 1ms:nonne" "--cpu-at 1ms:4=none" \
+    "--cpu-region none" "--nodes 0=loggp:M=3" "--nodes 0=flow --nodes 1=flow:e2e=off" "--ctl --repeat 2"; do
     read -ra options <<<"$bad"
     run 121 "${options[@]}" "$ptlbench" reply
     grep -Eq 'expected .*got|Did you mean' stderr || fail "$bad: $(cat stderr)"
@@ -71,6 +91,10 @@ ctl)
   expect 121 "$umwelt" ctl "$job" model=7=loggp
   grep -q 'expected nodes from 0 to 1' stderr || fail "unknown node: $(cat stderr)"
   expect 121 "$umwelt" ctl "$job" speed=2
+  expect 0 "$umwelt" ctl "$job" cpu=0=fixed=1us
+  grep -q '^cpu fixed=1000 on 1 node from ' stdout || fail "answer: $(cat stdout)"
+  expect 121 "$umwelt" ctl "$job" cpu=measured
+  grep -q 'in this run nothing is measured' stderr || fail "nothing is measured: $(cat stderr)"
   expect 0 "$umwelt" ctl "$job" model=zero model=delay
   expect 0 "$umwelt" ctl "$job"
   grep -q '; delay on 2 nodes$' stdout || fail "status afterwards: $(cat stdout)"

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "runtime/base/usage_error.h"
-#include "runtime/mpi/functions.h"
 #include "runtime/plan/options.h"
 
 namespace umwelt::plan
@@ -39,7 +38,8 @@ NodeModels plan_of(std::initializer_list<const char*> nodes, std::uint32_t count
     options.node_models.push_back(parse_node_model("--nodes", text));
   for (const char* text : timed)
     options.timed_models.push_back(parse_timed_model("--model-at", text));
-  return plan_node_models(options, count);
+  RegionFunctions functions;
+  return plan_node_models(options, count, functions);
 }
 
 TEST(NodeModels, WithoutOptionsThereIsOne)
@@ -90,23 +90,24 @@ TEST(NodeModels, MistakesAreNamed)
   EXPECT_THAT(error_of([] { parse_node_model("--nodes", "3-1=bxi"); }), HasSubstr("got '3-1'"));
   EXPECT_THAT(error_of([] { parse_node_model("--nodes", "1,=bxi"); }), HasSubstr("a node behind the comma"));
   EXPECT_THAT(error_of([] { parse_node_model("--nodes", "1=bxi:"); }), HasSubstr("KEY=VALUE behind the colon"));
-  EXPECT_THAT(error_of([] { parse_timed_model("--model-at", "bxi"); }), HasSubstr("expected TIME:[NODES=]MODEL"));
+  EXPECT_THAT(error_of([] { parse_timed_model("--model-at", "bxi"); }),
+              HasSubstr("expected TIME: and what is to be from then on"));
   EXPECT_THAT(error_of([] { parse_timed_model("--model-at", "5:bxi"); }), HasSubstr("--model-at"));
   EXPECT_THAT(error_of([] { parse_timed_model("--model-at", "5ms:rest=bxi"); }), HasSubstr("'rest'"));
 }
 
 TEST(RegionModel, IsALevelOrBehindOrBetweenFunctions)
 {
-  EXPECT_EQ(parse_region_model("--model-region", "-3=zero").level, -3);
+  EXPECT_EQ(parse_region_model("--model-region", "-3=zero").where.level, -3);
   const RegionModel after = parse_region_model("--model-region", "MPI_Barrier#12=0-3=loggp:L=1us");
-  EXPECT_EQ(after.kind, RegionModel::Kind::after);
-  EXPECT_EQ(mpi::function_name(after.function), "MPI_Barrier");
-  EXPECT_EQ(after.count, 12U);
+  EXPECT_EQ(after.where.kind, Where::Kind::after);
+  EXPECT_EQ(after.where.function, "MPI_Barrier");
+  EXPECT_EQ(after.where.count, 12U);
   EXPECT_EQ(after.choice.name, "loggp");
   ASSERT_EQ(after.choice.nodes.ranges.size(), 1U);
   const RegionModel between = parse_region_model("--model-region", "MPI_Init..MPI_Barrier=zero");
-  EXPECT_EQ(between.kind, RegionModel::Kind::between);
-  EXPECT_EQ(mpi::function_name(between.until), "MPI_Barrier");
+  EXPECT_EQ(between.where.kind, Where::Kind::between);
+  EXPECT_EQ(between.where.until, "MPI_Barrier");
 }
 
 TEST(RegionModel, MistakesAreNamed)
@@ -116,6 +117,8 @@ TEST(RegionModel, MistakesAreNamed)
               HasSubstr("The nearest known one is 'MPI_Barrier'"));
   EXPECT_THAT(error_of([] { parse_region_model("--model-region", "MPI_Barrier#0=zero"); }),
               HasSubstr("a number of calls"));
+  EXPECT_THAT(error_of([] { parse_region_model("--model-region", "so lve..MPI_Barrier=zero"); }),
+              HasSubstr("a function of MPI or of the program, by its symbol, got 'so lve'"));
 }
 
 } // namespace

@@ -78,7 +78,7 @@ protected:
 
   sim::Timeline timeline;
   engine::Scheduler scheduler{timeline};
-  Cpu cpu{{engine::CpuPolicy::Kind::none}, 0, 0, 25 * sim::nanosecond};
+  Cpu cpu{false, 0, 0, 25 * sim::nanosecond};
   FakeRankHost rank_host{scheduler, cpu};
   std::deque<Carried> ranks;
 };
@@ -113,7 +113,7 @@ protected:
       sum = sum + i;
   }
 
-  Cpu measured{{engine::CpuPolicy::Kind::measured}, 0, 0, 25 * sim::nanosecond};
+  Cpu measured{true, 0, 0, 25 * sim::nanosecond};
 };
 
 TEST_F(LooksTest, WhatLedThereIsChargedAtOnceAndPartOfTheBurst)
@@ -122,6 +122,7 @@ TEST_F(LooksTest, WhatLedThereIsChargedAtOnceAndPartOfTheBurst)
   Carried& rank = start(0, [&](Thread& thread) {
     umw_clock& clock = thread.rank.gate.clock;
     thread.rank.directory = std::make_shared<Directory>(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    measured.use(clock, engine::CpuPolicy{}, 1);
     clock.debt_ps = 7;
     host.begin_burst(thread);
     SimTime before = clock.debt_ps;

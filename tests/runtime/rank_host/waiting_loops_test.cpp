@@ -60,11 +60,12 @@ class WaitingLoopsTest : public testing::Test
 {
 protected:
   explicit WaitingLoopsTest(engine::CpuPolicy::Kind kind = engine::CpuPolicy::Kind::none)
-      : cpu({kind}, 0, 0, 25 * sim::nanosecond),
+      : cpu(engine::CpuPolicy{kind}.measures(), 0, 0, 25 * sim::nanosecond),
         code(static_cast<unsigned char*>(
             mmap(nullptr, page, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
   {
     std::memcpy(code, bytes.data(), bytes.size());
+    cpu.use(gate.clock, engine::CpuPolicy{kind}, 1);
     gate.running = gate.alone = 1;
     context.uc_mcontext.fpregs = &floating;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which model a node has while its ranks enter and leave regions (--model-region).
-#include "runtime/job/model_regions.h"
+#include "runtime/job/node_regions.h"
 
 #include <array>
 #include <optional>
@@ -27,20 +27,21 @@ protected:
     plan::RunOptions options;
     for (const char* text : regions)
       options.region_models.push_back(plan::parse_region_model("--model-region", text));
-    models = plan::plan_node_models(options, 2);
+    models = plan::plan_node_models(options, 2, functions);
     assignment.emplace(models.of_node);
     all.emplace(models, *assignment);
   }
-  std::uint32_t function(std::size_t region) const { return models.regions.at(region).where.function; }
+  std::uint32_t function(std::size_t region) const { return models.regions.at(region).function; }
   void pcontrol(std::size_t rank, int level)
   {
     all->came_back(rank, rank % 2, function(0), level, 0); // odd ranks are on node 1
   }
   int model(net::NodeIndex node) { return assignment->at(node, 0); }
 
+  plan::RegionFunctions functions;
   plan::NodeModels models;
   std::optional<net::Assignment> assignment;
-  std::optional<ModelRegions> all;
+  std::optional<NodeRegions> all;
 };
 
 TEST_F(Regions, ANodeLeavesWhenAllItsRanksHaveLeft)
@@ -96,12 +97,26 @@ TEST_F(Regions, WhatNobodyEnteredIsTold)
   EXPECT_THAT(all->not_reached(), ElementsAre("--model-region MPI_Init..MPI_Finalize=loggp"));
   std::array<std::uint64_t, UMW_MPI_FUNCTIONS / 64 + 1> watched{};
   all->watch(watched);
-  EXPECT_TRUE(watched.at(models.regions[1].where.until / 64) >> (models.regions[1].where.until % 64) & 1);
+  EXPECT_TRUE(watched.at(models.regions[1].until / 64) >> (models.regions[1].until % 64) & 1);
   all->came_back(1, 1, function(1), 0, 0);
   EXPECT_EQ(model(1), 2);
-  all->calls(1, 1, models.regions[1].where.until, 0);
+  all->calls(1, 1, models.regions[1].until, 0);
   EXPECT_EQ(model(1), 0);
   EXPECT_THAT(all->not_reached(), IsEmpty());
+}
+
+TEST_F(Regions, FunctionsOfTheProgramAreNoneOfMpi)
+{
+  have({"solve..MPI_Finalize=zero", "solve#2=loggp"});
+  EXPECT_EQ(function(0), static_cast<std::uint32_t>(UMW_MPI_FUNCTIONS));
+  EXPECT_EQ(function(1), function(0));
+  EXPECT_THAT(functions.others(), ElementsAre("solve"));
+  std::array<std::uint64_t, UMW_MPI_FUNCTIONS / 64 + 1> watched{};
+  all->watch(watched);
+  all->came_back(0, 0, function(0), 0, 0);
+  EXPECT_EQ(model(0), 1);
+  all->came_back(0, 0, function(0), 0, 0);
+  EXPECT_EQ(model(0), 2);
 }
 
 } // namespace
