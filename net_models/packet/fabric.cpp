@@ -52,18 +52,26 @@ PacketFabric::PacketFabric(const platform::Platform& platform, const PacketParam
     by_age_ = true;
   else if (parameters.arbitration != "round_robin")
     wrong("arbitration", "round_robin or age", parameters.arbitration, "Correct the value.");
-  if (parameters.routing == "valiant")
+  if (parameters.routing == "random")
+    routing_ = Routing::random;
+  else if (parameters.routing == "valiant")
     routing_ = Routing::valiant;
   else if (parameters.routing == "ugal")
     routing_ = Routing::ugal;
   else if (parameters.routing != "static")
-    wrong("routing", "static, valiant or ugal", parameters.routing, "Correct the value.");
+    wrong("routing", "static, random, valiant or ugal", parameters.routing, "Correct the value.");
   if (routing_ != Routing::fixed && platform.node_count() > 1) {
     PacketMessage any;
     any.target = 1;
-    if (platform.network() == nullptr || !find_detour(any, 0))
-      wrong("routing", "static, since routes are drawn by the platform already, or stand in its file",
-            parameters.routing, "Take static, or another routing= of the platform (its default is one).");
+    if (const bool is_file = platform.network() == nullptr; is_file || !find_detour(any, 0)) {
+      if (is_file)
+        wrong("routing", "static, since routes stand in the platform's file", parameters.routing, "Take static.");
+      if (routing_ == Routing::random)
+        wrong("routing", "static, valiant or ugal, since the platform's routes are not drawn", parameters.routing,
+              "Take --platform NAME:routing=random.");
+      wrong("routing", "static or random, since routes are drawn by the platform already", parameters.routing,
+            "Take one of these, or another routing= of the platform (its default is one).");
+    }
   }
 }
 

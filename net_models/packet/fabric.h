@@ -58,7 +58,7 @@ private:
   friend PacketSource;
   friend PacketChannel;
 
-  enum class Routing : std::uint8_t { fixed, valiant, ugal };
+  enum class Routing : std::uint8_t { fixed, random, valiant, ugal };
 
   void stop(Passage& passage) override;
 

@@ -31,8 +31,9 @@ struct PacketParameters {
            "packet: who is next at an output: round_robin (inputs in turn), or age (the message that left first)");
     v.text(
         "fabric_routing", routing,
-        "packet: static (the platform's), valiant (each packet over a drawn place), or ugal (UGAL-L: each packet one "
-        "of the two, by the queues at its first switch)");
+        "packet: static (the platform's), random (with routing=random of the platform: drawn for each packet, not each "
+        "flow), valiant (each packet over a drawn place), or ugal (UGAL-L: static or valiant, by the queues at a "
+        "packet's first switch)");
     v.count("fabric_input_reads", input_reads,
             "packet: packets that an input of a switch sends on at a time; 0: to all outputs at once");
     v.fraction("fabric_link_errors", link_errors,

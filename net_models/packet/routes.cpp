@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Ways of packets: the platform's routes with their virtual channels, or those that switches choose.
+// Ways of packets: the platform's routes with their virtual channels, or those that switches choose or draw.
 //
 // UGAL-L (A. Singh, "Load-balanced routing in interconnection networks", 2005; J. Kim et al., 2008): the
 // first switch compares the platform's route with one over a drawn place. Where fewer bytes wait for the first cable,
@@ -101,14 +101,17 @@ bool PacketFabric::find_detour(const PacketMessage& message, std::uint64_t draw)
 {
   const platform::Network& network = *platform_.network();
   hops_.clear();
-  if (!network.topology->detour(message.source, message.target, draw, hops_))
+  const platform::Topology& topology = *network.topology;
+  const bool drawn = routing_ == Routing::random ? topology.redraw(message.source, message.target, draw, hops_)
+                                                 : topology.detour(message.source, message.target, draw, hops_);
+  if (!drawn)
     return false;
-  channel_of_.resize(network.topology->graph().channels().size());
+  channel_of_.resize(topology.graph().channels().size());
   way_.clear();
   for (const platform::Hop& hop : hops_) {
     PacketChannel*& found = channel_of_[hop.channel];
     if (found == nullptr)
-      found = &channel(platform_.link_named(network.topology->channel_name(hop.channel, network.prefix)));
+      found = &channel(platform_.link_named(topology.channel_name(hop.channel, network.prefix)));
     way_.push_back({found, hop.virtual_channel * lanes_ + message.lane});
   }
   return true;

@@ -77,6 +77,22 @@ bool DirectTopology::detour(Vertex from, Vertex to, std::uint64_t draw, Path& pa
   return true;
 }
 
+// What is drawn depends on where the flow comes from; so it is as if it came from elsewhere.
+bool DirectTopology::redraw(Vertex from, Vertex to, std::uint64_t draw, Path& path) const
+{
+  if (choice_.routing != Routing::random)
+    return false;
+  const SwitchIndex first = from / hosts_;
+  const SwitchIndex last = to / hosts_;
+  const std::size_t begin = path.size();
+  path.push_back({graph().leaving(from).front(), 0});
+  if (first != last)
+    append_minimal(first, last, {random_bits(draw, from, to), to}, 0, path);
+  path.push_back({graph().leaving(to).front() ^ 1U, 0});
+  into_plane({from, to}, std::span(path).subspan(begin));
+  return true;
+}
+
 void DirectTopology::append_valiant(SwitchIndex from, SwitchIndex to, Flow flow, std::uint32_t random, Path& path) const
 {
   const SwitchIndex middle = scaled(random, switches_);

@@ -23,6 +23,7 @@ public:
   [[nodiscard]] Path route(Vertex from, Vertex to) const final;
   // Valiant's, over the switch or group that is drawn.
   bool detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) const final;
+  bool redraw(Vertex from, Vertex to, std::uint64_t draw, Path& path) const final;
   [[nodiscard]] std::string switch_name(SwitchIndex index) const final; // of several planes: "rail1.switch0.2"
   [[nodiscard]] std::optional<Bisection> known_bisection() const final;
   [[nodiscard]] Position position(SwitchIndex index) const final;

@@ -104,11 +104,25 @@ Path FatTree::route(Vertex from, Vertex to) const
   return path;
 }
 
-// The nodes' own cables stay those of route(): the NIC has chosen the first one before a switch can choose.
 bool FatTree::detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) const
 {
   if (form_.routing == Routing::random)
     return false;
+  append_drawn(from, to, draw, path);
+  return true;
+}
+
+bool FatTree::redraw(Vertex from, Vertex to, std::uint64_t draw, Path& path) const
+{
+  if (form_.routing != Routing::random)
+    return false;
+  append_drawn(from, to, draw, path);
+  return true;
+}
+
+// The nodes' own cables stay those of route(): the NIC has chosen the first one before a switch can choose.
+void FatTree::append_drawn(Vertex from, Vertex to, std::uint64_t draw, Path& path) const
+{
   append(
       from, to,
       [&](std::size_t level, unsigned way) -> std::uint64_t {
@@ -117,7 +131,6 @@ bool FatTree::detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) con
         return platform::draw(form_.up[level - 1] * form_.cables[level - 1], draw, from, to, 2 * level + way);
       },
       path);
-  return true;
 }
 
 template <class Port> void FatTree::append(Vertex from, Vertex to, Port port, Path& path) const

@@ -37,6 +37,7 @@ public:
   [[nodiscard]] Path route(Vertex from, Vertex to) const override;
   // As long a way, through other ports above the node's own switch.
   bool detour(Vertex from, Vertex to, std::uint64_t draw, Path& path) const override;
+  bool redraw(Vertex from, Vertex to, std::uint64_t draw, Path& path) const override;
   // leaf, spine and core from below in trees of three levels and less, level1. and so on in higher ones.
   [[nodiscard]] std::string switch_name(SwitchIndex index) const override;
   [[nodiscard]] std::optional<Bisection> known_bisection() const override;
@@ -56,6 +57,8 @@ private:
   [[nodiscard]] std::string level_name(std::size_t level) const;
   // Port towards level l of a message, counted over all cables upwards; `way` tells up from down.
   [[nodiscard]] std::uint64_t port(std::size_t level, Vertex from, Vertex to, unsigned way) const;
+  // A way with drawn ports.
+  void append_drawn(Vertex from, Vertex to, std::uint64_t draw, Path& path) const;
   // The route whose ports are port(level, way).
   template <class Port> void append(Vertex from, Vertex to, Port port, Path& path) const;
 

@@ -51,6 +51,14 @@ public:
     (void)from, (void)to, (void)draw, (void)path;
     return false;
   }
+  // Another of the routes of which route() is one, where the routing draws them: for switches that draw for each packet
+  // (ECMP by packet). It leaves by the same cable of the node. Appended to `path`. False, and nothing appended, if the
+  // routing does not draw, which is the same for all pairs.
+  virtual bool redraw(Vertex from, Vertex to, std::uint64_t draw, Path& path) const
+  {
+    (void)from, (void)to, (void)draw, (void)path;
+    return false;
+  }
   [[nodiscard]] virtual std::string switch_name(SwitchIndex index) const = 0;
   // In a closed form, if there is one for this shape.
   [[nodiscard]] virtual std::optional<Bisection> known_bisection() const { return std::nullopt; }

@@ -258,6 +258,7 @@ struct umw_gate {
   uint32_t opening;  /* and the rank's among them */
   struct umw_shared_range shared[UMW_SHARED_RANGES];
   const struct umw_mpi_counts* mpi_counts; /* of the rank's calls of MPI; null: they are not followed (--mpi-calls) */
+  int64_t late_ps; /* so long has the rank been blocked before others had begun what it waited for */
   struct umw_mpi_call mpi_calls[UMW_MPI_CALLS];     /* those that its threads are in */
   uint64_t mpi_watched[UMW_MPI_FUNCTIONS / 64 + 1]; /* functions whose calls are told one by one: bits by number */
   uint64_t collectives;     /* those whose time is a model's: bits by enum umw_collective_function (--collectives) */

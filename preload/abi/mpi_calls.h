@@ -74,7 +74,8 @@ struct umw_mpi_count {
   uint64_t calls;
   uint64_t bytes;    /* handed over to be sent or written */
   int64_t time_ps;   /* simulated, in the calls; */
-  int64_t waited_ps; /* of that, blocked */
+  int64_t waited_ps; /* of that, blocked; */
+  int64_t late_ps;   /* of that, before others had begun what it waited for */
 };
 
 struct umw_mpi_counts {

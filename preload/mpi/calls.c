@@ -167,6 +167,7 @@ static void begin(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, co
   struct umw_mpi_call* place = free_place();
   frame->place = outermost_place = place ? place : &nowhere;
   look_at_clock(&frame->time_ps, &frame->cpu_ps);
+  frame->late_ps = umw_mpi_gate->late_ps;
   frame->place->function = row->function;
   frame->place->tid = umw_mpi_gate->tid;
   frame->place->since_ps = frame->time_ps;
@@ -237,7 +238,7 @@ static void count_message(int32_t destination, uint64_t bytes)
 {
   if (destination >= 0 || destination == UMW_MPI_ELSEWHERE)
     umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_PEER, 0, destination >= 0 ? (uint32_t)destination : UMW_MPI_PEER_ELSEWHERE),
-                1, bytes, 0, 0);
+                bytes, NULL);
 }
 
 /* MPI_Start, MPI_Startall: the bytes of what they start */
@@ -281,7 +282,7 @@ static void note_changes(const struct umw_mpi_row* row, const uintptr_t* words, 
     umw_mpi_name_communicator(umw_mpi_handle(words[1]));
 }
 
-static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, int64_t time, int64_t waited)
+static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, const struct umw_mpi_times* times)
 {
   static const char* const names[] = {
       "",
@@ -313,12 +314,12 @@ static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, int
       count_message(destination, bytes);
     note_changes(row, words, names[row->function]);
     if (row->class_ == UMW_MPI_collective && communicator)
-      umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_COMMUNICATOR, row->function, communicator->label), 1, bytes, time, waited);
+      umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_COMMUNICATOR, row->function, communicator->label), bytes, times);
   }
-  umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), 1, bytes, time, waited);
+  umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), bytes, times);
   if (hands_over)
-    umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SIZE, row->function, bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0), 1,
-                bytes, 0, 0);
+    umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SIZE, row->function, bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0),
+                bytes, NULL);
 }
 
 static void end(const struct umw_mpi_frame* frame, const uintptr_t* words, bool known)
@@ -329,10 +330,12 @@ static void end(const struct umw_mpi_frame* frame, const uintptr_t* words, bool 
   const int64_t time = time_ps > frame->time_ps ? time_ps - frame->time_ps : 0;
   const int64_t computed = cpu_ps > frame->cpu_ps ? cpu_ps - frame->cpu_ps : 0;
   const int64_t waited = time > computed ? time - computed : 0;
+  const int64_t late = umw_mpi_gate->late_ps - frame->late_ps;
+  const struct umw_mpi_times times = {time, waited, late < waited ? late : waited};
   if (known)
-    count(frame, words, time, waited);
+    count(frame, words, &times);
   else
-    umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), 1, 0, time, waited);
+    umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), 0, &times);
   frame->place->function = UMW_MPI_NONE;
 }
 

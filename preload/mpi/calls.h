@@ -50,7 +50,7 @@ struct umw_mpi_row {
 struct umw_mpi_frame {
   const struct umw_mpi_row* row; /* null: the call is part of another */
   const void* caller;
-  int64_t time_ps, cpu_ps; /* when it began */
+  int64_t time_ps, cpu_ps, late_ps; /* when it began */
   struct umw_mpi_call* place;
 };
 
@@ -79,8 +79,11 @@ struct umw_mpi_map {
 void* umw_mpi_entry(struct umw_mpi_map* map, size_t entry_size, uint64_t key, bool make);
 /* Zeroed, never given back; null: there is none. */
 void* umw_mpi_memory(size_t size);
-/* Adds to what is counted. */
-void umw_mpi_add(uint64_t what, uint64_t calls, uint64_t bytes, int64_t time_ps, int64_t waited_ps);
+/* Adds a call to what is counted; without times where these are counted elsewhere. */
+struct umw_mpi_times {
+  int64_t all, waited, late; /* ps */
+};
+void umw_mpi_add(uint64_t what, uint64_t bytes, const struct umw_mpi_times* times);
 /* Index of a communicator's label. */
 uint32_t umw_mpi_label(const char* text);
 const char* umw_mpi_label_text(uint32_t index);

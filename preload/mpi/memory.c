@@ -81,17 +81,20 @@ void umw_mpi_publish_counts(void)
   umw_mpi_gate->mpi_counts = &published;
 }
 
-void umw_mpi_add(uint64_t what, uint64_t calls, uint64_t bytes, int64_t time_ps, int64_t waited_ps)
+void umw_mpi_add(uint64_t what, uint64_t bytes, const struct umw_mpi_times* times)
 {
   struct umw_mpi_count* count = umw_mpi_entry(&counts, sizeof *count, what, true);
   if (!count)
     return;
   if (published.counts != (struct umw_mpi_count*)(void*)counts.entries)
     umw_mpi_publish_counts();
-  count->calls += calls;
+  ++count->calls;
   count->bytes += bytes;
-  count->time_ps += time_ps;
-  count->waited_ps += waited_ps;
+  if (!times)
+    return;
+  count->time_ps += times->all;
+  count->waited_ps += times->waited;
+  count->late_ps += times->late;
 }
 
 /* There are few: labels are what programs call their communicators, or how these came to be. */

@@ -33,11 +33,13 @@ int umw_memory_copy(Rank& rank, std::uint64_t bytes, int writes)
 
 int umw_memory_peer(Rank& rank, int pid, std::uint64_t bytes, int writes)
 {
-  const Rank* peer = rank.job.find_rank(rank.node, pid);
+  Rank* peer = rank.job.find_rank(rank.node, pid);
   if (peer == nullptr)
     return -ESRCH;
   job::SharedMemory& memory = rank.job.shared_memory();
+  const sim::SimTime began = rank.running().now();
   memory.copy(rank, bytes, memory.parameters().system_copy, writes != 0);
+  peer->exchanged(static_cast<std::size_t>(rank.index), began);
   return rank.job.workers() != nullptr ? rank.job.workers()->pid(peer->worker) : getpid();
 }
 

@@ -41,9 +41,20 @@ void PortalsHost::event_visible(portals::Process& process, ptl_handle_eq_t queue
 
 void PortalsHost::tell(Rank& rank)
 {
+  rank.lateness.progress();
   ++rank.statistics.events;
   job_.polling().changed(rank);
   rank.notify_network();
+}
+
+void PortalsHost::came(portals::Process& process, std::uint32_t source, sim::SimTime began)
+{
+  rank_of(process).came(source, began);
+}
+
+void PortalsHost::exchanged(portals::Process& process, std::uint32_t other, sim::SimTime began)
+{
+  rank_of(process).exchanged(other, began);
 }
 
 void PortalsHost::written(portals::Process& process, bool told)

@@ -144,7 +144,12 @@ template <class Block> bool Rank::wait_with(const Waiting& waiting, Block block)
   allow_switch();
   waiting_.push_back(waiting);
   const SimTime debt = std::exchange(gate.clock.debt_ps, 0); // this thread's own
+  lateness.begin();
   const bool woken = block(scheduler);
+  if (gate.mpi_counts != nullptr) {
+    lateness.end(begin, scheduler.now());
+    gate.late_ps = lateness.total();
+  }
   gate.clock.debt_ps = debt;
   std::erase_if(waiting_, [&self](const Waiting& other) { return other.actor == self.actor; });
   if (self.number == 0) {
@@ -304,6 +309,18 @@ bool Rank::notify_of_timer(const Timers::Notice& notice, std::uint64_t count)
   if (notice.code == SI_TIMER && (thread != nullptr ? thread->pending : pending).has_timer(notice.id))
     return false;
   return send_signal(information, thread);
+}
+
+void Rank::came(std::size_t source, SimTime at)
+{
+  if (gate.mpi_counts != nullptr)
+    lateness.came(at, source, job.scheduler().now());
+}
+
+void Rank::exchanged(std::size_t other, SimTime at)
+{
+  if (gate.mpi_counts != nullptr)
+    lateness.exchanged(at, other, job.scheduler().now());
 }
 
 void Rank::notify_network()

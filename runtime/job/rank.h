@@ -13,6 +13,7 @@
 #include "runtime/base/time.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/fold/totals.h"
+#include "runtime/job/lateness.h"
 #include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
 #include "runtime/job/timers.h"
@@ -85,6 +86,9 @@ public:
   bool wait(SimTime deadline, For what = For::anything);
   // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
   bool wait_in_background(SimTime deadline, For what = For::anything);
+  // What rank `source` began at that time has come for it (job/lateness.h).
+  void came(std::size_t source, SimTime at);
+  void exchanged(std::size_t other, SimTime at);
   // Threads that wait for the network look again; or all that wait.
   void notify_network();
   void notify_all();
@@ -160,6 +164,7 @@ public:
   RankEnd end;
   SimTime finished = 0;
   observe::RankStatistics statistics;
+  Lateness lateness;                    // where calls of MPI are followed
   std::vector<kernels::Totals> kernels; // in the order of the plan's
   kernels::Profile profile;             // of those that have ended; umwelt kernels
   std::vector<fold::Totals> folding;    // in the order of the plan's

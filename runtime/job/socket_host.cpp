@@ -17,8 +17,19 @@ void SocketHost::socket_changed(std::uint32_t index)
   ++rank.gate.descriptor_news;
   rank.memory_changed(); // a loop that looks at memory may look at its descriptors now and then
   job_.polling().changed(rank);
+  rank.lateness.progress();
   rank.notify_network();
   rank.notify_all();
+}
+
+void SocketHost::came(std::uint32_t index, std::uint32_t source, sim::SimTime began)
+{
+  job_.ranks()[index]->came(source, began);
+}
+
+void SocketHost::reached(std::uint32_t index, std::uint32_t other, sim::SimTime began)
+{
+  job_.ranks()[index]->exchanged(other, began);
 }
 
 void SocketHost::backlog_changed(std::uint32_t index, int by)

@@ -29,4 +29,10 @@ umw_mpi_class function_class(std::uint32_t function)
   return classes.at(function);
 }
 
+bool function_receives(std::uint32_t function)
+{
+  const std::string_view name = function_name(function);
+  return name.find("recv") != std::string_view::npos || name.find("Recv") != std::string_view::npos;
+}
+
 } // namespace umwelt::mpi

@@ -16,8 +16,8 @@ namespace
 // A line: what it is of, the function, the count, then the rest.
 std::string line(unsigned kind, std::uint32_t function, const Count& count, std::string_view rest)
 {
-  return fmt::format("{} {} {} {} {} {} {}\n", kind, function, count.calls, count.bytes, count.time, count.waited,
-                     rest);
+  return fmt::format("{} {} {} {} {} {} {} {}\n", kind, function, count.calls, count.bytes, count.time, count.waited,
+                     count.late, rest);
 }
 
 } // namespace
@@ -28,6 +28,7 @@ Count& Count::operator+=(const Count& other)
   bytes += other.bytes;
   time += other.time;
   waited += other.waited;
+  late += other.late;
   return *this;
 }
 
@@ -53,7 +54,7 @@ void add_totals(Totals& totals, std::string_view text)
     unsigned kind = 0;
     std::uint32_t function = 0;
     Count count;
-    if (!(words >> kind >> function >> count.calls >> count.bytes >> count.time >> count.waited) ||
+    if (!(words >> kind >> function >> count.calls >> count.bytes >> count.time >> count.waited >> count.late) ||
         function >= UMW_MPI_FUNCTIONS)
       continue;
     words.get();

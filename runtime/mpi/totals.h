@@ -17,7 +17,8 @@ struct Count {
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0; // handed over to be sent or written
   sim::SimTime time = 0;   // in them, simulated;
-  sim::SimTime waited = 0; // of that, blocked
+  sim::SimTime waited = 0; // of that, blocked;
+  sim::SimTime late = 0;   // of that, before others had begun what it waited for
 
   Count& operator+=(const Count& other);
 };

@@ -76,14 +76,18 @@ std::string share(sim::SimTime part, sim::SimTime all)
 }
 
 // What kind of call ranks were blocked in.
-enum class Place { message, completion, barrier, collective, other };
-constexpr std::array<std::string_view, 5> place_names = {"messages", "completion", "barriers", "collectives", "other"};
+enum class Place { send, receive, completion, barrier, collective, other };
+constexpr std::array<std::string_view, 6> place_names = {"sends",    "receives",    "completion",
+                                                         "barriers", "collectives", "other"};
+// Who was late, if somebody was.
+constexpr std::array<std::string_view, 6> late_names = {"receivers",   "senders",        "either, in completion",
+                                                        "in barriers", "in collectives", "in others"};
 
 Place place_of(Function function)
 {
   switch (mpi::function_class(function)) {
   case UMW_MPI_point_to_point:
-    return Place::message;
+    return mpi::function_receives(function) ? Place::receive : Place::send;
   case UMW_MPI_completion:
     return Place::completion;
   case UMW_MPI_collective:
@@ -93,13 +97,25 @@ Place place_of(Function function)
   }
 }
 
-std::array<sim::SimTime, place_names.size()> waited_in(const JobRecord& job)
+using Places = std::array<sim::SimTime, place_names.size()>;
+
+// Of all ranks.
+Places sum_of(const JobRecord& job, sim::SimTime mpi::Count::*part)
 {
-  std::array<sim::SimTime, place_names.size()> waited{};
+  Places sums{};
   for (const mpi::Totals& rank : job.mpi_calls)
     for (const auto& [of, count] : rank.sites)
-      waited.at(static_cast<std::size_t>(place_of(of.first))) += count.waited;
-  return waited;
+      sums.at(static_cast<std::size_t>(place_of(of.first))) += count.*part;
+  return sums;
+}
+
+std::string shares(const JobRecord& job, const Places& times, const std::array<std::string_view, 6>& names)
+{
+  std::string text;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (times.at(i) > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", names.at(i), share(times.at(i), life(job)));
+  return text;
 }
 
 std::string function_table(const JobRecord& job)
@@ -137,17 +153,21 @@ std::string site_table(const JobRecord& job)
 
 std::string waits_line(const JobRecord& job)
 {
-  std::string text;
-  const auto waited = waited_in(job);
-  for (std::size_t i = 0; i < waited.size(); ++i)
-    if (waited.at(i) > 0)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", place_names.at(i), share(waited.at(i), life(job)));
-  return text.empty() ? text : fmt::format("  blocked in MPI, share of the ranks' time: {}\n", text);
+  const std::string waited = shares(job, sum_of(job, &mpi::Count::waited), place_names);
+  const std::string late = shares(job, sum_of(job, &mpi::Count::late), late_names);
+  std::string text = waited.empty() ? "" : fmt::format("  blocked in MPI, share of the ranks' time: {}\n", waited);
+  if (!late.empty())
+    text += fmt::format("  of that, others had not begun yet; late were: {}\n", late);
+  return text;
 }
 
 nlohmann::ordered_json json_of(const mpi::Count& count)
 {
-  return {{"calls", count.calls}, {"bytes", count.bytes}, {"time_ps", count.time}, {"waited_ps", count.waited}};
+  return {{"calls", count.calls},
+          {"bytes", count.bytes},
+          {"time_ps", count.time},
+          {"waited_ps", count.waited},
+          {"late_ps", count.late}};
 }
 
 nlohmann::ordered_json with(nlohmann::ordered_json json, const mpi::Count& count)
@@ -205,9 +225,12 @@ nlohmann::ordered_json mpi_json(const JobRecord& job)
   json["communicators"] = nlohmann::ordered_json::array();
   for (const auto& [of, count] : in_all<std::pair<std::string, Function>>(job, &mpi::Totals::communicators))
     json["communicators"].push_back(with({{"communicator", of.first}, {"name", mpi::function_name(of.second)}}, count));
-  const auto waited = waited_in(job);
-  for (std::size_t i = 0; i < waited.size(); ++i)
+  const Places waited = sum_of(job, &mpi::Count::waited);
+  const Places late = sum_of(job, &mpi::Count::late);
+  for (std::size_t i = 0; i < waited.size(); ++i) {
     json["waited_ps"][std::string(place_names.at(i))] = waited.at(i);
+    json["late_ps"][std::string(place_names.at(i))] = late.at(i);
+  }
   json["ranks"] = nlohmann::ordered_json::array();
   json["messages"] = nlohmann::ordered_json::array();
   for (std::size_t rank = 0; rank < job.mpi_calls.size(); ++rank) {

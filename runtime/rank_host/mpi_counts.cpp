@@ -33,7 +33,7 @@ mpi::Totals totals_of(const umw_mpi_counts& counted)
   mpi::Totals totals;
   for (std::uint64_t i = 0; i < counted.capacity; ++i) {
     const umw_mpi_count& entry = counted.counts[i];
-    const mpi::Count count{entry.calls, entry.bytes, entry.time_ps, entry.waited_ps};
+    const mpi::Count count{entry.calls, entry.bytes, entry.time_ps, entry.waited_ps, entry.late_ps};
     const std::uint32_t function = UMW_MPI_FUNCTION_OF(entry.what);
     const std::uint64_t detail = UMW_MPI_DETAIL_OF(entry.what);
     switch (UMW_MPI_KIND_OF(entry.what)) {

@@ -19,6 +19,7 @@ struct Stack::Segment final : net::Transfer {
   Address destination;
   std::uint64_t number = 0; // in its direction of the stream
   std::vector<char> bytes;
+  SimTime began = 0; // when it was sent
   bool was_read = false;
   bool was_delivered = false;
 };

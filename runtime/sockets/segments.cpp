@@ -44,6 +44,7 @@ void Stack::send(std::unique_ptr<Segment> segment)
 {
   segment->payload = segment->bytes.size() + (segment->destination.host.is_v4() ? ip_header : ip6_header) +
                      (segment->kind == Segment::Kind::datagram ? datagram_header : stream_header);
+  segment->began = timeline_.now();
   Segment& started = *segment;
   under_way_.emplace(&started, std::move(segment));
   model_->start(started);
@@ -81,6 +82,10 @@ void Stack::header_arrived(net::Transfer& transfer)
 void Stack::delivered(net::Transfer& transfer)
 {
   auto& segment = static_cast<Segment&>(transfer);
+  if (const Socket* socket = find(segment.to)) {
+    host_.reached(segment.initiator_process, socket->rank, segment.began);
+    host_.came(socket->rank, segment.initiator_process, segment.began);
+  }
   switch (segment.kind) {
   case Segment::Kind::syn:
     arrived_syn(segment);

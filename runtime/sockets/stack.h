@@ -48,6 +48,10 @@ public:
   // socket.
   virtual void sent(std::uint32_t rank, std::size_t bytes) = 0;
   virtual void received(std::uint32_t rank, std::size_t bytes) = 0;
+  // What rank `source` sent at `began` has come for the rank.
+  virtual void came(std::uint32_t rank, std::uint32_t source, SimTime began) { (void)rank, (void)source, (void)began; }
+  // What it sent to rank `other` at `began` is there.
+  virtual void reached(std::uint32_t rank, std::uint32_t other, SimTime began) { (void)rank, (void)other, (void)began; }
 
 protected:
   ~Host() = default;

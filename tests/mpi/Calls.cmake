@@ -63,6 +63,19 @@ add_test(NAME mpi.calls_output-python_mpi4py
 set_tests_properties(mpi.calls_output-python_mpi4py PROPERTIES LABELS mpi FIXTURES_REQUIRED mpi.python_mpi4py-4
   TIMEOUT 90)
 
+# Of the time that ranks are blocked, when others had not begun what they waited for
+mpi_program(calls_late calls/late.c)
+mpich_program(calls_late calls/late.c)
+set(ways_of_calls_late ob1 cm workers tcp node)
+set(ways_of_mpich_calls_late mpich)
+foreach(program IN ITEMS calls_late mpich_calls_late)
+  foreach(way IN LISTS ways_of_${program})
+    add_test(NAME mpi.${program}.${way}
+      COMMAND ${calls} late $<TARGET_FILE:umwelt> 2 ${mpi_options_${way}} -- ${mpi_programs}/${program})
+    set_tests_properties(mpi.${program}.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 60)
+  endforeach()
+endforeach()
+
 # Counting is measured with what it counts: said where that matters.
 foreach(cpu measured none)
   add_test(NAME mpi.calls_note.${cpu} COMMAND umwelt run --cpu ${cpu} --mpi-calls -np 2 ${mpi_programs}/calls_c)

@@ -62,8 +62,15 @@ class EveryDetour : public testing::TestWithParam<const char*>
 {
 };
 
+// Ways that switches draw: over a place between, or others of the routes that the platform draws for flows.
+bool drawn(const Topology& topology, Vertex from, Vertex to, std::uint64_t draw, Path& path)
+{
+  return topology.detour(from, to, draw, path) || topology.redraw(from, to, draw, path);
+}
+
 TEST_P(EveryDetour, ConnectsAndCannotDeadlockWithTheRoutes)
 {
+  const bool redrawn = std::string(GetParam()).find("random") != std::string::npos;
   const auto platform = make_platform({.spec = GetParam(), .nodes = 16});
   const Topology& topology = *platform->network()->topology;
   const auto channels = topology.graph().channels();
@@ -77,15 +84,18 @@ TEST_P(EveryDetour, ConnectsAndCannotDeadlockWithTheRoutes)
       add(next, route);
       for (std::uint64_t draw = 0; draw < 20; ++draw) {
         Path path;
-        ASSERT_TRUE(topology.detour(from, to, draw, path));
+        ASSERT_TRUE(drawn(topology, from, to, draw, path));
         ASSERT_GE(path.size(), 2U);
+        if (redrawn) {
+          EXPECT_EQ(path.size(), route.size());
+        }
         EXPECT_EQ(path.front().channel, route.front().channel); // the NIC has chosen it before a switch can choose
         EXPECT_EQ(channels[path.front().channel].from, from);
         EXPECT_EQ(channels[path.back().channel].to, to);
         for (std::size_t i = 1; i < path.size(); ++i)
           EXPECT_EQ(channels[path[i - 1].channel].to, channels[path[i].channel].from);
         Path again;
-        topology.detour(from, to, draw, again);
+        drawn(topology, from, to, draw, again);
         ASSERT_EQ(again.size(), path.size());
         bool same = path.size() == route.size();
         for (std::size_t i = 0; i < path.size(); ++i) {
@@ -106,7 +116,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, EveryDetour,
                                          "dragonfly:groups=5,routers=4,global=1,hosts=1",
                                          "dragonfly:groups=3,routers=2,global=4,hosts=2", "slimfly:q=3,hosts=1",
                                          "torus:dims=4x4,rails=2", "hyperx:dims=3x4,hosts=1,rails=3",
-                                         "bxi:leaf=4,spines=4,rails=2"));
+                                         "bxi:leaf=4,spines=4,rails=2", "bxi:leaf=4,spines=4,routing=random",
+                                         "torus:dims=4x4,routing=random", "hyperx:dims=3x4,hosts=1,routing=random",
+                                         "torus:dims=4x4,rails=2,routing=random"));
 
 TEST(Detour, IsNoneWhereThePlatformDraws)
 {
@@ -115,6 +127,16 @@ TEST(Detour, IsNoneWhereThePlatformDraws)
     const auto platform = make_platform({.spec = spec, .nodes = 16});
     Path path;
     EXPECT_FALSE(platform->network()->topology->detour(0, 5, 1, path)) << spec;
+    EXPECT_TRUE(path.empty());
+  }
+}
+
+TEST(Redraw, IsNoneWhereThePlatformDoesNotDraw)
+{
+  for (const char* spec : {"torus:dims=4x4", "torus:dims=4x4,routing=valiant", "dragonfly", "bxi", "slimfly:q=3"}) {
+    const auto platform = make_platform({.spec = spec, .nodes = 16});
+    Path path;
+    EXPECT_FALSE(platform->network()->topology->redraw(0, 5, 1, path)) << spec;
     EXPECT_TRUE(path.empty());
   }
 }

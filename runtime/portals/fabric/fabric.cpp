@@ -231,6 +231,21 @@ void Fabric::record(const Leg& leg, bool was_delivered)
                         leg.started, timeline_.now(), was_delivered});
 }
 
+// Both ends hear of what has gone between them, as long as they are there.
+void Fabric::tell_of(const Message& message, bool request)
+{
+  const net::Transfer& transfer = message.request;
+  const sim::SimTime began = message.request.started;
+  if (const Ni* ni = resolve(message.target_ni)) {
+    if (request)
+      host_.came(ni->process, transfer.initiator_process, began);
+    else
+      host_.exchanged(ni->process, transfer.initiator_process, began);
+  }
+  if (const Ni* ni = resolve(message.initiator))
+    host_.exchanged(ni->process, transfer.target_process, began);
+}
+
 // ---- Callbacks of the model ----
 
 void Fabric::source_read(net::Transfer& transfer)
@@ -262,6 +277,7 @@ void Fabric::delivered(net::Transfer& transfer)
   Message& message = *leg.message;
   leg.delivered = true;
   record(leg, true);
+  tell_of(message, &leg == &message.request);
   if (&leg == &message.request)
     target_.delivered(message);
   else

@@ -121,6 +121,7 @@ private:
     std::uint32_t epoch = 0;
   };
   void record(const Leg& leg, bool delivered);
+  void tell_of(const Message& message, bool request);
 
   sim::Timeline& timeline_;
   Host& host_;

@@ -22,6 +22,16 @@ public:
   virtual void changed(Process& process) = 0;
   // The first of these, of that queue.
   virtual void event_visible(Process& process, ptl_handle_eq_t queue) { (void)queue, changed(process); }
+  // What rank `source` began at `began` has come for it, as far as the NIC is concerned.
+  virtual void came(Process& process, std::uint32_t source, sim::SimTime began)
+  {
+    (void)process, (void)source, (void)began;
+  }
+  // What either of them began then has gone from it to rank `other`, or come as an answer.
+  virtual void exchanged(Process& process, std::uint32_t other, sim::SimTime began)
+  {
+    (void)process, (void)other, (void)began;
+  }
   // The NIC has written to memory of `process`. `told`: an event or a count says so, too.
   virtual void written(Process& process, bool told) { (void)process, (void)told; }
   // The process asked and there was nothing (EQGet, EQPoll without time-out, CTGet with the value it already knew). The

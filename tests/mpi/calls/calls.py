@@ -100,10 +100,29 @@ def deadlock(umwelt, np, options, command):
             sys.exit(f"expected {line!r} in:\n{text}")
 
 
+def late(umwelt, np, options, command):
+    """What late.c does."""
+    report, _, summary = run(umwelt, np, [*options, "--mpi-calls"], command, "late")
+    by_place, waited = report["mpi_calls"]["late_ps"], report["mpi_calls"]["waited_ps"]
+    for place in "receives", "sends", "completion", "barriers":
+        if not 4.8e9 < by_place[place] < 5.2e9 or by_place[place] > waited[place]:
+            sys.exit(f"{place}: expected 5 ms in which the other had not begun, got {by_place} of {waited}")
+    # Open MPI looks at TCP's sockets now and then: who sends is late with every piece.
+    streams = not any("tcp" in option for option in options)
+    if streams and (waited["collectives"] < 0.5e9 or by_place["collectives"] > 0.2 * waited["collectives"]):
+        sys.exit(f"expected 8 MiB to take their time and nobody to be late, got {by_place} of {waited}")
+    if "late were: receivers " not in summary:
+        sys.exit(f"expected the summary to say who was late, got:\n{summary}")
+    for one in report["mpi_calls"]["functions"]:
+        if one["name"] == "MPI_Ssend" and not 4.8e9 < one["late_ps"] < 5.2e9:
+            sys.exit(f"expected MPI_Ssend to have waited for a receiver that was late, got {one}")
+
+
 def main():
     case, umwelt, np, *arguments = sys.argv[1:]
     end = arguments.index("--")
-    {"counts": counts, "apart": apart, "deadlock": deadlock}[case](umwelt, np, arguments[:end], arguments[end + 1:])
+    {"counts": counts, "apart": apart, "deadlock": deadlock,
+     "late": late}[case](umwelt, np, arguments[:end], arguments[end + 1:])
 
 
 main()

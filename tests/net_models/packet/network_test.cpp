@@ -148,7 +148,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{tree, "static", 1000}, Case{tree, "ugal", 1000}, Case{"mesh:dims=4x4", "ugal", 1000},
                     Case{"hyperx:dims=4x4,hosts=2", "ugal", 1000}, Case{"slimfly:q=3,hosts=2", "ugal", 1000},
                     Case{"torus:dims=4x4,routing=valiant", "static", 1000},
-                    Case{"torus:dims=5x5,routing=random", "static", 1000}));
+                    Case{"torus:dims=5x5,routing=random", "static", 1000},
+                    Case{"torus:dims=5x5,routing=random", "random", 1000},
+                    Case{"hyperx:dims=4x4,hosts=2,routing=random", "random", 1000, 1},
+                    Case{"dragonfly:groups=5,routers=4,global=2,hosts=2,routing=random", "random", 1000},
+                    Case{"fat_tree:down=4x4,up=1x2,cables=1x1,routing=random", "random", 1000},
+                    Case{"slimfly:q=3,hosts=2,routing=random", "random", 1000}));
 
 // A torus as it is, with all its routes in one virtual channel.
 class NoDateline final : public platform::Topology
@@ -206,6 +211,23 @@ TEST(PacketOrder, UgalOvertakesAndTheTailWaitsForAllPackets)
   EXPECT_GE(trip.arrived, trip.header);
 }
 
+// All of a leaf's nodes send to those of another one: one flow for each, of which some draw the same cable.
+TEST(PacketRouting, PacketsThatDrawShareCablesWhereFlowsDoNot)
+{
+  const std::string tree16 = "fat_tree:down=8x2,up=1x8,cables=1x1,routing=random";
+  const auto takes = [&](const char* routing) {
+    PacketParameters parameters;
+    parameters.routing = routing;
+    Traveller net(tree16, parameters);
+    for (platform::NodeIndex from = 0; from < 8; ++from)
+      net.send(from, from + 8, 1'000'000);
+    net.run();
+    EXPECT_EQ(net.arrivals.size(), 8U);
+    return net.timeline.now();
+  };
+  EXPECT_GT(takes("static"), 3 * takes("random") / 2);
+}
+
 TEST(PacketFaults, WhatALinkLosesIsToldOnceAndLeavesNothing)
 {
   struct Third final : LinkFaults {
@@ -260,9 +282,15 @@ TEST(PacketParametersAre, Checked)
   EXPECT_THAT(refusal(torus, parameters), HasSubstr("expected round_robin or age, got luck"));
   parameters = {};
   parameters.routing = "best";
-  EXPECT_THAT(refusal(torus, parameters), HasSubstr("expected static, valiant or ugal, got best"));
+  EXPECT_THAT(refusal(torus, parameters), HasSubstr("expected static, random, valiant or ugal, got best"));
   parameters.routing = "ugal";
-  EXPECT_THAT(refusal("torus:dims=4x4,routing=valiant", parameters), HasSubstr("expected static, since routes"));
+  EXPECT_THAT(refusal("torus:dims=4x4,routing=valiant", parameters), HasSubstr("expected static or random, since"));
+  parameters.routing = "random";
+  EXPECT_THAT(refusal(torus, parameters),
+              HasSubstr("expected static, valiant or ugal, since the platform's routes are not drawn, got random. Take "
+                        "--platform NAME:routing=random"));
+  EXPECT_EQ(refusal("torus:dims=4x4,routing=random", parameters), "no error");
+  parameters.routing = "ugal";
   EXPECT_EQ(refusal(torus, parameters), "no error");
   parameters = {};
   parameters.link_errors = 0.9;

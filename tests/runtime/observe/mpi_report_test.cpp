@@ -28,13 +28,13 @@ JobRecord example()
   for (RankRecord& rank : job.ranks)
     rank.finished = 1000000;
   job.mpi_calls.resize(3);
-  job.mpi_calls[0].sites[{UMW_MPI_Send, "main+0x10 (app)"}] = {3, 48, 200000, 100000};
+  job.mpi_calls[0].sites[{UMW_MPI_Send, "main+0x10 (app)"}] = {3, 48, 200000, 100000, 70000};
   job.mpi_calls[0].sites[{UMW_MPI_Send, "f+0x20 (app)"}] = {1, 2, 100000, 0};
   job.mpi_calls[0].sizes[{UMW_MPI_Send, 5}] = {3, 48, 0, 0};
   job.mpi_calls[0].sizes[{UMW_MPI_Send, 2}] = {1, 2, 0, 0};
   job.mpi_calls[0].peers[1] = {3, 48, 0, 0};
   job.mpi_calls[0].peers[UMW_MPI_PEER_ELSEWHERE] = {1, 2, 0, 0};
-  job.mpi_calls[1].sites[{UMW_MPI_Barrier, "main+0x30 (app)"}] = {1, 0, 600000, 600000};
+  job.mpi_calls[1].sites[{UMW_MPI_Barrier, "main+0x30 (app)"}] = {1, 0, 600000, 600000, 500000};
   job.mpi_calls[1].communicators[{"MPI_COMM_WORLD", UMW_MPI_Barrier}] = {1, 0, 600000, 600000};
   job.mpi_calls[2].peers[0] = {5, 5, 0, 0};
   return job;
@@ -56,8 +56,12 @@ TEST(MpiReport, SumsUpByFunction)
   EXPECT_EQ(json["functions"][1]["sizes"][1]["from_bytes"], 16);
   EXPECT_EQ(json["sites"].size(), 3U);
   EXPECT_EQ(json["communicators"][0]["communicator"], "MPI_COMM_WORLD");
-  EXPECT_EQ(json["waited_ps"]["messages"], 100000);
+  EXPECT_EQ(json["waited_ps"]["sends"], 100000);
+  EXPECT_EQ(json["waited_ps"]["receives"], 0);
   EXPECT_EQ(json["waited_ps"]["barriers"], 600000);
+  EXPECT_EQ(json["late_ps"]["sends"], 70000);
+  EXPECT_EQ(json["functions"][0]["late_ps"], 500000);
+  EXPECT_THAT(mpi_tables(example()), HasSubstr("late were: receivers 2.3 %, in barriers 16.7 %"));
 }
 
 TEST(MpiReport, NamesRanksOfTheRun)
@@ -84,7 +88,7 @@ TEST(MpiReport, HasTables)
 {
   const std::string text = mpi_tables(example());
   EXPECT_THAT(text, HasSubstr("MPI_Barrier      1  600.0 ns  20.0 %"));
-  EXPECT_THAT(text, HasSubstr("messages 3.3 %, barriers 20.0 %"));
+  EXPECT_THAT(text, HasSubstr("sends 3.3 %, barriers 20.0 %"));
   EXPECT_THAT(text, HasSubstr("main+0x30 (app)  MPI_Barrier"));
   EXPECT_THAT(text, Not(HasSubstr("are known of ranks")));
   JobRecord broken = example();
