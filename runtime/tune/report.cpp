@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/tune/report.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/tune/text.h"
+
+namespace umwelt::tune
+{
+namespace
+{
+
+std::string own_time(const Group& group, std::uint64_t size, std::int64_t best)
+{
+  const Series* own = group.default_series();
+  if (own == nullptr || !own->times.contains(size))
+    return fmt::format("{:>12}", "-");
+  const std::int64_t time = own->times.at(size);
+  constexpr double percent = 100;
+  const double gain = time > 0 ? percent * (1 - static_cast<double>(best) / static_cast<double>(time)) : 0;
+  return fmt::format("{:>12}  {:5.1f} %", time_text(time), gain);
+}
+
+// "two_proc: 8 B, 64 B: operation not supported", choices and sizes with the same problem in one line.
+std::string left_out(const Group& group)
+{
+  std::string text;
+  std::map<std::string, std::map<std::string, std::set<std::uint64_t>>> problems; // text, choice, sizes
+  std::size_t all = 0;
+  for (const Series& one : group.series()) {
+    all = std::max(all, one.times.size() + one.problems.size());
+    for (const auto& [size, problem] : one.problems)
+      problems[problem][label(one.choice)].insert(size);
+  }
+  for (const auto& [problem, choices] : problems)
+    for (const auto& [choice, sizes] : choices) {
+      std::vector<std::string> words;
+      std::transform(sizes.begin(), sizes.end(), std::back_inserter(words), bytes_text);
+      text += fmt::format("  left out: {}{}: {}\n", choice,
+                          sizes.size() == all ? "" : fmt::format(" of {}", fmt::join(words, ", ")), problem);
+    }
+  return text;
+}
+
+// Wider than what is shown, which may be a single point.
+std::string ranges(const Group& group)
+{
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most = 1;
+  for (const Series& one : group.series())
+    for (const auto& [size, time] : one.times) {
+      least = std::min(least, std::max<std::int64_t>(time, 1));
+      most = std::max(most, time);
+    }
+  const std::vector<std::uint64_t> sizes = group.sizes();
+  constexpr double margin = 1.5;
+  const auto low = static_cast<double>(std::max<std::uint64_t>(sizes.front(), 1));
+  const auto high = static_cast<double>(std::max<std::uint64_t>(sizes.back(), 1));
+  return fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\n", low / margin, high * margin,
+                     static_cast<double>(least) / 1e3 / margin, static_cast<double>(most) / 1e3 * margin);
+}
+
+} // namespace
+
+std::string table(const Mpi& mpi, const Group& group)
+{
+  std::string text = fmt::format("{}, {} ranks ({})\n", group.function(), group.ranks(), mpi.name());
+  const std::vector<std::uint64_t> sizes = group.sizes();
+  if (sizes.empty())
+    text += "  nothing was measured\n";
+  else
+    text += fmt::format("  {:>9}  {:<40} {:>12}  {:>12}  {:>7}\n", "size", "best", "time", "default", "gain");
+  for (const std::uint64_t size : sizes) {
+    const Best best = group.best(size);
+    text += fmt::format("  {:>9}  {:<40} {:>12}  {}\n", size == 0 ? "-" : bytes_text(size), label(best.series->choice),
+                        time_text(best.time), own_time(group, size, best.time));
+  }
+  const std::vector<Rule> by_size = rules_by_size(group);
+  if (by_size.size() > 1 && mpi.rules(group).size() == 1)
+    text += fmt::format("  {} for all sizes: {}, since {} cannot tell sizes of {} apart\n", mpi.file_name(),
+                        label(mpi.rules(group).front().choice), mpi.name(), group.function());
+  return text + left_out(group);
+}
+
+std::string verification_text(const Mpi& mpi, const Verification& verification)
+{
+  std::string text = fmt::format("With {}, {} of {} points take as long as was measured", mpi.file_name(),
+                                 verification.equal, verification.points);
+  constexpr double percent = 100;
+  if (!verification.where.empty())
+    text += fmt::format("; the largest difference is {:.2g} % ({})", percent * verification.worst, verification.where);
+  text += "\n";
+  for (const std::string& failure : verification.failures)
+    text += fmt::format("  failed: {}\n", failure);
+  return text;
+}
+
+std::string plot_script(const std::string& library, std::span<const Group> groups)
+{
+  std::set<unsigned> columns;
+  for (const Group& group : groups)
+    columns.insert(group.ranks());
+  const std::size_t width = std::max<std::size_t>(columns.size(), 1);
+  const std::size_t rows = (groups.size() + width - 1) / width;
+  constexpr std::size_t panel_width = 560;
+  constexpr std::size_t panel_height = 340;
+  std::string data;
+  std::string panels;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Group& group = groups[g];
+    // Of each name the best at each size; the library's own decision last, so that it lies on top.
+    std::vector<std::pair<std::string, std::map<std::uint64_t, std::int64_t>>> curves;
+    for (const Series& one : group.series()) {
+      if (one.choice.is_default() || one.times.empty())
+        continue;
+      auto curve =
+          std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.first == one.choice.name; });
+      if (curve == curves.end())
+        curve = curves.insert(curves.end(), {one.choice.name, {}});
+      for (const auto& [size, time] : one.times) {
+        const auto [at, added] = curve->second.try_emplace(size, time);
+        at->second = std::min(at->second, time);
+      }
+    }
+    const std::size_t named = curves.size();
+    if (const Series* own = group.default_series(); own != nullptr && !own->times.empty())
+      curves.emplace_back("default", own->times);
+    std::map<std::uint64_t, std::int64_t> best;
+    for (const std::uint64_t size : group.sizes())
+      best[size] = group.best(size).time;
+    if (best.empty())
+      continue;
+    curves.emplace_back("best", best);
+    // A barrier has no size, and an axis of logarithms no 0.
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+      data += fmt::format("$d{}_{} << EOD\n", g, c);
+      for (const auto& [size, time] : curves[c].second)
+        data += fmt::format("{} {:.6g}\n", std::max<std::uint64_t>(size, 1), static_cast<double>(time) / 1e3);
+      data += "EOD\n";
+    }
+    panels += fmt::format("set title '{}, {} ranks'\n{}plot ", group.function(), group.ranks(), ranges(group));
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+      const std::string style = c < named ? fmt::format("with linespoints lt {} pt 7 ps 0.4", c + 1)
+                                : curves[c].first == "default"
+                                    ? std::string("with linespoints lw 2 dt 2 pt 1 ps 0.6 lc rgb 'black'")
+                                    : std::string("with points pt 6 ps 1.4 lw 1.5 lc rgb 'black'");
+      panels += fmt::format("{}$d{}_{} using 1:2 {} title \"{}\" noenhanced", c == 0 ? "" : ", ", g, c, style,
+                            curves[c].first);
+    }
+    panels += "\n";
+  }
+  return fmt::format("set terminal svg size {},{} font 'sans-serif,11' name 'collectives'\n"
+                     "set encoding utf8\n{}"
+                     "set multiplot layout {},{} title \"{}\"\n"
+                     "set grid lc rgb '#dddddd'\nset logscale x 2\nset logscale y\nset format x '2^{{%L}}'\n"
+                     "set xlabel 'bytes'\nset ylabel 'us'\nset key outside right top Left reverse samplen 2\n"
+                     "{}unset multiplot\n",
+                     width * panel_width, rows * panel_height + 30, data, std::max<std::size_t>(rows, 1), width,
+                     library, panels);
+}
+
+} // namespace umwelt::tune
