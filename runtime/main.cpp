@@ -51,7 +51,7 @@ int doctor(bool json)
   const launch::Installation installation = launch::find_installation();
   const auto findings =
       cli::examine_machine({installation.components, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
-                            installation.needed(), installation.calibrate});
+                            installation.needed(), installation.calibrate, installation.tune});
   fmt::print("{}", json ? cli::doctor_json(findings) : cli::doctor_text(findings));
   return cli::doctor_exit_code(findings);
 }

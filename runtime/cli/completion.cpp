@@ -48,6 +48,11 @@ _umwelt()
           --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$word")) ;;
           -o | --output) COMPREPLY=($(compgen -d -- "$word")) ;;
           *)
+            _umwelt_option "${words[last - 1]}"
+            if [[ ${words[last - 1]} == -* ]] && ((count > 0)); then
+              _umwelt_value "$word"
+              return
+            fi
             COMPREPLY=($(compgen -W "collectives --functions --sizes --ranks --segments --fanouts --mpi --repetitions
               --jobs --output --force --no-plots --no-verify --verbose --quiet --help $_umwelt_options" -- "$word"))
             ;;

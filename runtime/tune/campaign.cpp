@@ -75,6 +75,13 @@ std::string reason(int code, const std::string& errors)
   }
 }
 
+[[noreturn]] void refuse_options(const Outcome& outcome, const Options& options)
+{
+  throw UsageError(fmt::format("{}\n  This was said by: umwelt run {}",
+                               outcome.errors.substr(0, outcome.errors.find_last_not_of('\n') + 1),
+                               fmt::join(options.run, " ")));
+}
+
 void tell(const Options& options, std::size_t number, std::size_t count, const Series& series)
 {
   if (options.quiet)
@@ -95,9 +102,7 @@ std::string ask(const Bench& bench, const Options& options)
   Outcome outcome;
   run_all({words}, 1, [&](std::size_t, const Outcome& got) { outcome = got; });
   if (outcome.code == exit_code::usage)
-    throw UsageError(fmt::format("{}\n  This was said by: umwelt run {}",
-                                 outcome.errors.substr(0, outcome.errors.find_last_not_of('\n') + 1),
-                                 fmt::join(options.run, " ")));
+    refuse_options(outcome, options);
   if (outcome.code != exit_code::ok)
     throw std::runtime_error(
         fmt::format("{}: expected a run of one rank that ends well, got exit code {}: {}\n  Is the "
@@ -156,6 +161,8 @@ std::vector<Group> measure(const Mpi& mpi, const Bench& bench, const Options& op
     fmt::print(stderr, "umwelt tune: {}: {} runs, {} at a time\n", mpi.name(), commands.size(), options.jobs);
   std::size_t ended = 0;
   run_all(commands, options.jobs, [&](std::size_t number, const Outcome& outcome) {
+    if (outcome.code == exit_code::usage) // not the algorithm's fault: a machine with too few nodes ...
+      refuse_options(outcome, options);
     read_outcome(series[number], sizes[number], outcome.code, outcome.output, outcome.errors);
     tell(options, ++ended, commands.size(), series[number]);
   });

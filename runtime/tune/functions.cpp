@@ -20,20 +20,20 @@ namespace
 // MPI all ranks but the root of a scatter, look at a count that has no meaning. Scans: Open MPI takes the size of the
 // type for that of the vector, MPICH refuses. alltoallv: each rank has a sum of its own, Open MPI takes 0.
 constexpr auto table = std::to_array<Function>({
-    {"allgather", 0, Looks::at_bytes_of_all_ranks, Looks::at_bytes_of_all_ranks, "Allgather"},
-    {"allgatherv", 1, Looks::at_bytes, Looks::at_bytes_of_all_ranks, "Allgatherv"},
-    {"allreduce", 2, Looks::at_bytes, Looks::at_bytes, "Allreduce"},
-    {"alltoall", 3, Looks::at_bytes_of_all_ranks, Looks::at_bytes, "Alltoall"},
-    {"alltoallv", 4, Looks::nothing, Looks::nothing, "Alltoallv"},
-    {"barrier", 6, Looks::nothing, Looks::nothing, "Barrier", false},
-    {"bcast", 7, Looks::at_bytes, Looks::at_bytes, "Bcast"},
-    {"exscan", 8, Looks::nothing, Looks::nothing, "Exscan"},
-    {"gather", 9, Looks::nothing, Looks::nothing, "Gather"},
-    {"reduce", 11, Looks::at_bytes, Looks::at_bytes, "Reduce"},
-    {"reduce_scatter", 12, Looks::at_bytes_of_all_ranks, Looks::at_bytes_of_all_ranks, "Reduce_scatter"},
-    {"reduce_scatter_block", 13, Looks::at_bytes_of_all_ranks, Looks::at_bytes_of_all_ranks, "Reduce_scatter_block"},
-    {"scan", 14, Looks::nothing, Looks::nothing, "Scan"},
-    {"scatter", 15, Looks::nothing, Looks::nothing, "Scatter"},
+    {"allgather", 0, Looks::at_bytes_of_all_ranks, Looks::at_bytes_of_all_ranks, "Allgather", 1},
+    {"allgatherv", 1, Looks::at_bytes, Looks::at_bytes_of_all_ranks, "Allgatherv", 1},
+    {"allreduce", 2, Looks::at_bytes, Looks::at_bytes, "Allreduce", 0},
+    {"alltoall", 3, Looks::at_bytes_of_all_ranks, Looks::at_bytes, "Alltoall", 2},
+    {"alltoallv", 4, Looks::nothing, Looks::nothing, "Alltoallv", 2},
+    {"barrier", 6, Looks::nothing, Looks::nothing, "Barrier", 0, false},
+    {"bcast", 7, Looks::at_bytes, Looks::at_bytes, "Bcast", 0},
+    {"exscan", 8, Looks::nothing, Looks::nothing, "Exscan", 0},
+    {"gather", 9, Looks::nothing, Looks::nothing, "Gather", 1},
+    {"reduce", 11, Looks::at_bytes, Looks::at_bytes, "Reduce", 0},
+    {"reduce_scatter", 12, Looks::at_bytes_of_all_ranks, Looks::at_bytes_of_all_ranks, "Reduce_scatter", 1},
+    {"reduce_scatter_block", 13, Looks::at_bytes_of_all_ranks, Looks::at_bytes_of_all_ranks, "Reduce_scatter_block", 1},
+    {"scan", 14, Looks::nothing, Looks::nothing, "Scan", 0},
+    {"scatter", 15, Looks::nothing, Looks::nothing, "Scatter", 1},
 });
 
 struct Algorithm {

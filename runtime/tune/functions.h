@@ -21,6 +21,7 @@ struct Function {
   Looks openmpi;         // in coll_tuned_decision_dynamic.c of Open MPI 4.1.4
   Looks mpich;           // in get_avg_msgsize() and get_total_msgsize() of MPICH 4.0.2's csel.c
   std::string_view caps; // as in names of MPICH's functions
+  unsigned long_buffers; // of the two that collbench has: how many hold a block for each rank
   bool sized = true;     // takes a count at all
 };
 

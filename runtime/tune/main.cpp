@@ -2,6 +2,7 @@
 // umwelt-tune, which `umwelt tune` starts: `umwelt-tune UMWELT ARGUMENTS...`, where UMWELT is the path of the command
 // (README.md). A program of its own, since it only starts others, and `umwelt` is not to grow by it.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "net_models/calibration/plot.h"
 #include "runtime/base/exit_codes.h"
@@ -118,20 +120,27 @@ bool is_there(const Bench& bench, const std::string& package, const std::string&
                                        bench.program, package, other));
 }
 
+// `plot` may be empty: none is wanted.
+Files open_files(const Options& options, const std::string& rules, const std::string& plot)
+{
+  Files files;
+  files.rules = open(options, rules);
+  if (!plot.empty())
+    files.plot = open(options, plot);
+  return files;
+}
+
 // What can go wrong before the first measurement does so here.
 std::vector<Tuned> prepare(const std::string& umwelt, const Options& options, bool plots)
 {
-  const auto files = [&](const std::string& name, const std::string& key) {
-    return Files{open(options, name), plots ? open(options, key + ".svg") : nullptr};
-  };
   std::vector<Tuned> all;
   if (const Bench bench = bench_for(umwelt, "openmpi"); options.openmpi && is_there(bench, "libopenmpi-dev", "mpich")) {
-    Files own = files("openmpi.rules", "openmpi");
+    Files own = open_files(options, "openmpi.rules", plots ? "openmpi.svg" : "");
     all.push_back({known_open_mpi(bench, options), bench, std::move(own)});
   }
   if (const Bench bench = bench_for(umwelt, "mpich");
       options.mpich && is_there(bench, "libmpich-dev", options.mpich_named ? "openmpi" : "")) {
-    Files own = files("mpich.json", "mpich");
+    Files own = open_files(options, "mpich.json", plots ? "mpich.svg" : "");
     all.push_back({mpich(value_of_line(ask(bench, options), "library ")), bench, std::move(own)});
   }
   return all;
@@ -170,6 +179,8 @@ bool tune_library(const Tuned& tuned, const Options& options, std::vector<Librar
 
 int run(const std::string& umwelt, const Options& options)
 {
+  refuse_too_large(options, static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
   const bool plots = options.plots && has_gnuplot();
   if (options.plots && !plots)
     fmt::print(stderr, "umwelt tune: no plots, since gnuplot is not there (Debian: gnuplot-nox)\n");

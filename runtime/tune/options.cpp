@@ -14,6 +14,7 @@
 #include "runtime/base/nearest.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/base/values.h"
+#include "runtime/tune/text.h"
 
 namespace umwelt::tune
 {
@@ -200,6 +201,26 @@ std::string with_two_dashes(const std::string& word)
 }
 
 } // namespace
+
+void refuse_too_large(const Options& options, std::uint64_t memory)
+{
+  if (options.sizes.empty() || options.ranks.empty())
+    return;
+  const std::uint64_t size = options.sizes.back();
+  const std::uint64_t ranks = options.ranks.back();
+  for (const Function* function : options.functions) {
+    if (!function->sized)
+      continue;
+    const std::uint64_t blocks = ranks * (function->long_buffers * ranks + (2 - function->long_buffers));
+    if (size <= memory / options.jobs / blocks)
+      continue;
+    throw UsageError(fmt::format("--sizes {}", size),
+                     fmt::format("buffers that fit into the memory of {}", bytes_text(memory)),
+                     fmt::format("{} runs of {} on {} ranks that need {} each", options.jobs, function->name, ranks,
+                                 bytes_text(blocks * size)),
+                     "Name smaller sizes, fewer ranks or fewer --jobs.");
+  }
+}
 
 std::optional<Options> parse(std::vector<std::string> arguments)
 {

@@ -32,6 +32,9 @@ struct Options {
   std::vector<std::string> run; // for each `umwelt run`
 };
 
+// Throws UsageError if the buffers of a run, of which several may be under way, do not fit into the memory: bytes.
+void refuse_too_large(const Options& options, std::uint64_t memory);
+
 // `arguments`: what follows `umwelt tune`. Null: the help has been printed. Throws UsageError.
 std::optional<Options> parse(std::vector<std::string> arguments);
 

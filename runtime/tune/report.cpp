@@ -2,6 +2,7 @@
 #include "runtime/tune/report.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <set>
@@ -107,8 +108,10 @@ std::string plot_script(const std::string& library, std::span<const Group> group
   std::set<unsigned> columns;
   for (const Group& group : groups)
     columns.insert(group.ranks());
-  const std::size_t width = std::max<std::size_t>(columns.size(), 1);
+  const std::size_t width = columns.size() > 1 ? columns.size() : std::min<std::size_t>(groups.size(), 2);
   const std::size_t rows = (groups.size() + width - 1) / width;
+  constexpr std::array colours{"#0060ad", "#dd7711", "#559933", "#aa3377", "#999999", "#66ccee",
+                               "#bb2222", "#ccbb44", "#6633aa", "#774411", "#ee88bb", "#117755"};
   constexpr std::size_t panel_width = 560;
   constexpr std::size_t panel_height = 340;
   std::string data;
@@ -147,10 +150,10 @@ std::string plot_script(const std::string& library, std::span<const Group> group
     }
     panels += fmt::format("set title '{}, {} ranks'\n{}plot ", group.function(), group.ranks(), ranges(group));
     for (std::size_t c = 0; c < curves.size(); ++c) {
-      const std::string style = c < named ? fmt::format("with linespoints lt {} pt 7 ps 0.4", c + 1)
-                                : curves[c].first == "default"
-                                    ? std::string("with linespoints lw 2 dt 2 pt 1 ps 0.6 lc rgb 'black'")
-                                    : std::string("with points pt 6 ps 1.4 lw 1.5 lc rgb 'black'");
+      const std::string style =
+          c < named ? fmt::format("with linespoints lc rgb '{}' pt 7 ps 0.4", colours[c % colours.size()])
+          : curves[c].first == "default" ? std::string("with linespoints lw 2 dt 2 pt 1 ps 0.6 lc rgb 'black'")
+                                         : std::string("with points pt 6 ps 1.4 lw 1.5 lc rgb 'black'");
       panels += fmt::format("{}$d{}_{} using 1:2 {} title \"{}\" noenhanced", c == 0 ? "" : ", ", g, c, style,
                             curves[c].first);
     }
@@ -160,7 +163,8 @@ std::string plot_script(const std::string& library, std::span<const Group> group
                      "set encoding utf8\n{}"
                      "set multiplot layout {},{} title \"{}\"\n"
                      "set grid lc rgb '#dddddd'\nset logscale x 2\nset logscale y\nset format x '2^{{%L}}'\n"
-                     "set xlabel 'bytes'\nset ylabel 'us'\nset key outside right top Left reverse samplen 2\n"
+                     "set xlabel 'bytes'\nset ylabel 'us'\nset key at graph 1.03,1 left top Left reverse samplen 2\n"
+                     "set lmargin 9\nset rmargin 27\n"
                      "{}unset multiplot\n",
                      width * panel_width, rows * panel_height + 30, data, std::max<std::size_t>(rows, 1), width,
                      library, panels);

@@ -10,12 +10,14 @@ cat >umwelt <<'END'
 #!/usr/bin/env bash
 case "$*" in
   *--algorithms)
+    [[ $* == *--nowhere* ]] && { echo 'umwelt: nowhere' >&2; exit 121; }
     echo "version Open MPI v${VERSION:-4.1.4}"
     for algorithm in '0 ignore' '1 good' '2 dead' '3 wrong' '4 crash' '5 half'; do
       echo "algorithm bcast $algorithm"
     done
     ;;
   *filename*) echo "time 8 ${AGAIN:-100}"; echo 'time 64 150' ;;
+  *--narrow*) echo 'umwelt: too few nodes' >&2; exit 121 ;;
   *_algorithm\ 1*) echo 'time 8 100'; echo 'time 64 200' ;;
   *_algorithm\ 2*) exit 122 ;;
   *_algorithm\ 3*) echo 'wrong 8'; echo 'wrong 64' ;;
@@ -43,6 +45,13 @@ grep -q '^openmpi,bcast,4,8,2,dead,0,0,,deadlock$' out/collectives.csv || fail "
 # What is promised and does not come true is said.
 AGAIN=110 run 0 -o out --force
 said '1 of 2 points take as long as was measured; the largest difference is 10 % (bcast of 8 B on 4 ranks'
+
+# Options of umwelt run that it refuses: at once, or when there are too many ranks.
+run 121 -o other -- --nowhere
+grep -q 'umwelt tune: umwelt: nowhere' stderr || fail "expected what umwelt run has said"
+run 121 -o other -- --narrow
+grep -q 'too few nodes' stderr || fail "expected what umwelt run has said"
+grep -q 'said by: umwelt run --narrow --cpu none' stderr || fail "expected its options"
 
 # Another Open MPI, whose files nobody here knows.
 VERSION=5.0.1 run 125 -o other

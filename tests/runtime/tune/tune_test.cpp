@@ -82,6 +82,14 @@ TEST(TuneOptions, ErrorsSayWhatToWrite)
   EXPECT_THROW(parse({"collective"}), UsageError);
 }
 
+TEST(TuneOptions, BuffersMustFitIntoTheMemory)
+{
+  const Options read = options({"--functions", "bcast,alltoall", "--sizes", "1KiB", "--ranks", "4", "--jobs", "2"});
+  constexpr std::uint64_t needed = 2 * (4 * 8 * 1024); // runs, ranks, blocks, bytes
+  EXPECT_NO_THROW(refuse_too_large(read, needed));
+  EXPECT_THROW(refuse_too_large(read, needed - 1), UsageError);
+}
+
 TEST(TuneText, IsExact)
 {
   EXPECT_EQ(bytes_text(0), "0 B");
