@@ -15,9 +15,9 @@ namespace umwelt::tune
 // One of the ways in which an MPI library can do a collective. Number 0: whichever the library itself decides for.
 struct Choice {
   unsigned number = 0;
-  std::string name = "default";
-  std::uint64_t segment = 0; // bytes; 0: in one piece
-  unsigned fanout = 0;       // chains that a root begins; 0: this algorithm has none
+  std::string name = "own decision"; // Open MPI has an algorithm called "default"
+  std::uint64_t segment = 0;         // bytes; 0: in one piece
+  unsigned fanout = 0;               // chains that a root begins; 0: this algorithm has none
 
   [[nodiscard]] bool is_default() const { return number == 0; }
   bool operator==(const Choice&) const = default;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,23 +30,37 @@ std::string own_time(const Group& group, std::uint64_t size, std::int64_t best)
   return fmt::format("{:>12}  {:5.1f} %", time_text(time), gain);
 }
 
-// "two_proc: 8 B, 64 B: operation not supported", choices and sizes with the same problem in one line.
+struct LeftOut {
+  std::string choice;
+  std::string problem;
+  std::vector<std::string> sizes;
+};
+
+// Of one choice; MPICH cuts texts off, so one that begins as another is the same.
+std::vector<LeftOut> left_out_of(const Series& series)
+{
+  std::vector<LeftOut> list;
+  for (const auto& [size, problem] : series.problems) {
+    auto same = std::find_if(list.begin(), list.end(), [&problem = problem](const LeftOut& one) {
+      return one.problem.starts_with(problem) || problem.starts_with(one.problem);
+    });
+    if (same == list.end())
+      same = list.insert(list.end(), {label(series.choice), problem, {}});
+    if (problem.size() > same->problem.size())
+      same->problem = problem;
+    same->sizes.push_back(bytes_text(size));
+  }
+  return list;
+}
+
 std::string left_out(const Group& group)
 {
   std::string text;
-  std::map<std::string, std::map<std::string, std::set<std::uint64_t>>> problems; // text, choice, sizes
-  std::size_t all = 0;
-  for (const Series& one : group.series()) {
-    all = std::max(all, one.times.size() + one.problems.size());
-    for (const auto& [size, problem] : one.problems)
-      problems[problem][label(one.choice)].insert(size);
-  }
-  for (const auto& [problem, choices] : problems)
-    for (const auto& [choice, sizes] : choices) {
-      std::vector<std::string> words;
-      std::transform(sizes.begin(), sizes.end(), std::back_inserter(words), bytes_text);
-      text += fmt::format("  left out: {}{}: {}\n", choice,
-                          sizes.size() == all ? "" : fmt::format(" of {}", fmt::join(words, ", ")), problem);
+  for (const Series& series : group.series())
+    for (const LeftOut& one : left_out_of(series)) {
+      const bool all = one.sizes.size() == series.times.size() + series.problems.size();
+      text += fmt::format("  left out: {}{}: {}\n", one.choice,
+                          all ? "" : fmt::format(" of {}", fmt::join(one.sizes, ", ")), one.problem);
     }
   return text;
 }
@@ -77,7 +92,7 @@ std::string table(const Mpi& mpi, const Group& group)
   if (sizes.empty())
     text += "  nothing was measured\n";
   else
-    text += fmt::format("  {:>9}  {:<40} {:>12}  {:>12}  {:>7}\n", "size", "best", "time", "default", "gain");
+    text += fmt::format("  {:>9}  {:<40} {:>12}  {:>12}  {:>7}\n", "size", "best", "time", "own decision", "gain");
   for (const std::uint64_t size : sizes) {
     const Best best = group.best(size);
     text += fmt::format("  {:>9}  {:<40} {:>12}  {}\n", size == 0 ? "-" : bytes_text(size), label(best.series->choice),
@@ -134,7 +149,7 @@ std::string plot_script(const std::string& library, std::span<const Group> group
     }
     const std::size_t named = curves.size();
     if (const Series* own = group.default_series(); own != nullptr && !own->times.empty())
-      curves.emplace_back("default", own->times);
+      curves.emplace_back(own->choice.name, own->times);
     std::map<std::uint64_t, std::int64_t> best;
     for (const std::uint64_t size : group.sizes())
       best[size] = group.best(size).time;
@@ -151,9 +166,9 @@ std::string plot_script(const std::string& library, std::span<const Group> group
     panels += fmt::format("set title '{}, {} ranks'\n{}plot ", group.function(), group.ranks(), ranges(group));
     for (std::size_t c = 0; c < curves.size(); ++c) {
       const std::string style =
-          c < named ? fmt::format("with linespoints lc rgb '{}' pt 7 ps 0.4", colours[c % colours.size()])
-          : curves[c].first == "default" ? std::string("with linespoints lw 2 dt 2 pt 1 ps 0.6 lc rgb 'black'")
-                                         : std::string("with points pt 6 ps 1.4 lw 1.5 lc rgb 'black'");
+          c < named               ? fmt::format("with linespoints lc rgb '{}' pt 7 ps 0.4", colours[c % colours.size()])
+          : c + 1 < curves.size() ? std::string("with linespoints lw 2 dt 2 pt 1 ps 0.6 lc rgb 'black'")
+                                  : std::string("with points pt 6 ps 1.4 lw 1.5 lc rgb 'black'");
       panels += fmt::format("{}$d{}_{} using 1:2 {} title \"{}\" noenhanced", c == 0 ? "" : ", ", g, c, style,
                             curves[c].first);
     }

@@ -98,8 +98,10 @@ static void say_failed(size_t size, int code)
   const char* line = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
   if (strstr(line, "(unknown)()") && known[0])
     line = known;
-  const char* cause = strstr(line, "..: ");
-  memmove(known, cause ? cause + 4 : line, strlen(cause ? cause + 4 : line) + 1);
+  const char* dots = strstr(line, "..: ");
+  const char* place = strstr(line, "): ");
+  const char* cause = dots ? dots + 4 : place ? place + 3 : line;
+  memmove(known, cause, strlen(cause) + 1);
   printf("failed %zu %s\n", size, known);
 }
 

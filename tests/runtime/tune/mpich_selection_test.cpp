@@ -100,7 +100,7 @@ TEST(MpichSelection, TheOwnDecisionStandsWhereItIsTheBest)
 
 TEST(MpichSelection, SizesOfBlocksAreThoseOfAllRanks)
 {
-  const Tree tree = selected(group("allgather", 4, "brucks", "default"));
+  const Tree tree = selected(group("allgather", 4, "brucks", "own decision"));
   EXPECT_EQ(tree["collective=allgather"]["comm_type=intra"]["comm_size<=4"].dump(),
             R"({"total_msg_size<256":{"algorithm=MPIR_Allgather_intra_brucks":{}},)"
             R"("total_msg_size=any":{"algorithm=MPIR_Allgather_intra_ring":{}}})");
@@ -126,7 +126,7 @@ TEST(MpichSelection, WithMpiInPlaceAnAlltoallKeepsTheOwnDecision)
 
 TEST(MpichSelection, SizesThatRanksMaySeeDifferentlyAreNotToldApart)
 {
-  const Tree tree = selected(group("gather", 4, "nb", "default"));
+  const Tree tree = selected(group("gather", 4, "nb", "own decision"));
   EXPECT_EQ(tree["collective=gather"]["comm_type=intra"]["comm_size<=4"].dump(),
             R"({"algorithm=MPIR_Gather_intra_binomial":{}})");
 }

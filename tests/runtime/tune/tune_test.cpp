@@ -111,9 +111,9 @@ TEST(TuneGroup, OfEqualTimesTheOneWithAName)
                     {series({}, {{8, 10}, {64, 10}}), series({1, "a", 0, 0}, {{8, 10}, {64, 20}}),
                      series({2, "b", 0, 0}, {{8, 10}})});
   EXPECT_EQ(group.best(8).series->choice.name, "a");
-  EXPECT_EQ(group.best(64).series->choice.name, "default");
+  EXPECT_EQ(group.best(64).series->choice.name, "own decision");
   EXPECT_EQ(group.best(9).series, nullptr);
-  EXPECT_EQ(group.best_of_all_sizes()->choice.name, "default");
+  EXPECT_EQ(group.best_of_all_sizes()->choice.name, "own decision");
 }
 
 TEST(TuneOutcome, EverySizeHasATimeOrAProblem)
@@ -133,12 +133,12 @@ TEST(TuneReport, TellsWhatWasLeftOut)
 {
   const auto mpi = open_mpi("algorithm bcast 1 a\n", {0}, {4});
   Series broken = series({2, "two_proc", 0, 0}, {});
-  broken.problems = {{8, "not supported"}, {64, "not supported"}};
+  broken.problems = {{8, "not supported"}, {64, "not suppor"}};
   const Group group("bcast", 4,
                     {series({}, {{8, 200}, {64, 100}}), series({1, "a", 0, 0}, {{8, 100}, {64, 100}}), broken});
   const std::string text = table(*mpi, group);
   EXPECT_THAT(text, HasSubstr("50.0 %"));
-  EXPECT_THAT(text, HasSubstr("left out: two_proc: not supported"));
+  EXPECT_THAT(text, HasSubstr("left out: two_proc: not supported\n"));
   EXPECT_THAT(csv(std::vector<Library>{{"openmpi", "Open MPI", {group}}}),
               HasSubstr("openmpi,bcast,4,8,2,two_proc,0,0,,not supported\n"));
   const std::string plot = plot_script("Open MPI", std::vector{group});
