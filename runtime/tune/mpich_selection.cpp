@@ -193,9 +193,12 @@ std::string mpich_selection(const MpichLibrary& library, std::span<const Group> 
   for (const auto& [name, by_ranks] : tuned) {
     const Function& function = known_function(name);
     const std::string collective = fmt::format("collective={}", name);
-    if (!tree.contains(collective) || !tree[collective].contains(in_ranks))
+    if (!tree.contains(collective)) // then there is nothing to choose either
       continue;
-    const Tree own = tree[collective][std::string(in_ranks)];
+    // Scans between two groups do not exist, so that is not asked.
+    Tree& whole = tree[collective];
+    Tree& place = whole.contains(in_ranks) ? whole[std::string(in_ranks)] : whole;
+    const Tree own = place;
     Tree branches = Tree::object();
     for (const auto& [ranks, group] : by_ranks) {
       const std::vector<Rule> rules = function.mpich == Looks::nothing ? one_rule(*group) : rules_by_size(*group);
@@ -210,7 +213,7 @@ std::string mpich_selection(const MpichLibrary& library, std::span<const Group> 
     if (branches.empty())
       continue;
     branches["comm_size=any"] = own;
-    tree[collective][std::string(in_ranks)] = std::move(branches);
+    place = std::move(branches);
   }
   std::string text = tree.dump(1) + "\n";
   // MPICH maps the file and reads on to a byte of 0, which a file that fills its last page does not have.

@@ -233,8 +233,7 @@ std::optional<Options> parse(std::vector<std::string> arguments)
   if (!arguments.empty() && (arguments.front() == "-h" || arguments.front() == "--help"))
     arguments.insert(arguments.begin(), "collectives");
   if (arguments.empty() || arguments.front() != "collectives")
-    throw UsageError("umwelt tune", "what to tune: collectives",
-                     arguments.empty() ? "nothing" : in_quotes(arguments[0]),
+    throw UsageError("what to tune", "collectives", arguments.empty() ? "nothing" : in_quotes(arguments[0]),
                      "For example: umwelt tune collectives --functions bcast --ranks 16; `umwelt tune collectives "
                      "--help` lists the options.");
   const auto separator = std::find(arguments.begin(), arguments.end(), "--");

@@ -30,13 +30,14 @@ std::string library()
               R"("collective=alltoall":{"comm_type=intra":{"algorithm=MPIR_Alltoall_intra_brucks":{}}},)"
               R"("collective=allgather":{"comm_type=intra":{"algorithm=MPIR_Allgather_intra_ring":{}}},)"
               R"("collective=gather":{"comm_type=intra":{"algorithm=MPIR_Gather_intra_binomial":{}}},)"
+              R"("collective=exscan":{"algorithm=MPIR_Exscan_intra_recursive_doubling":{}},)"
               R"("collective=iallreduce":{"algorithm=MPIR_Iallreduce_intra_gentran_ring":{}}})") +
          text("algorithm=MPIR_Bcast_intra_binomial") + text("algorithm=MPIR_Bcast_allcomm_nb") +
          text("algorithm=MPIR_Bcast_intra_scatter_ring_allgather") + text("algorithm=MPIR_Bcast_intra_binomial") +
          text("algorithm=MPIR_Allreduce_intra_recursive_doubling") +
          text("algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather") +
          text("algorithm=MPIR_Alltoall_intra_pairwise") + text("algorithm=MPIR_Allgather_intra_brucks") +
-         text("algorithm=MPIR_Gather_allcomm_nb") + text("algorithm=");
+         text("algorithm=MPIR_Gather_allcomm_nb") + text("algorithm=MPIR_Exscan_allcomm_nb") + text("algorithm=");
 }
 
 MpichLibrary read()
@@ -129,6 +130,15 @@ TEST(MpichSelection, SizesThatRanksMaySeeDifferentlyAreNotToldApart)
   const Tree tree = selected(group("gather", 4, "nb", "own decision"));
   EXPECT_EQ(tree["collective=gather"]["comm_type=intra"]["comm_size<=4"].dump(),
             R"({"algorithm=MPIR_Gather_intra_binomial":{}})");
+}
+
+TEST(MpichSelection, ScansAreNotAskedWhetherTheyAreOfOneGroup)
+{
+  const Tree tree = selected({"exscan", 4, {Series{"exscan", 4, {1, "nb", 0, 0}, {{8, 10}}, {}}}});
+  EXPECT_EQ(tree["collective=exscan"].dump(),
+            R"({"comm_size<=3":{"algorithm=MPIR_Exscan_intra_recursive_doubling":{}},)"
+            R"("comm_size<=4":{"algorithm=MPIR_Exscan_allcomm_nb":{}},)"
+            R"("comm_size=any":{"algorithm=MPIR_Exscan_intra_recursive_doubling":{}}})");
 }
 
 TEST(MpichSelection, NeverFillsItsLastPage)
