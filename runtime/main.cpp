@@ -51,24 +51,36 @@ int doctor(bool json)
   const launch::Installation installation = launch::find_installation();
   const auto findings =
       cli::examine_machine({installation.components, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
-                            installation.needed(), installation.calibrate});
+                            installation.needed(), installation.calibrate, installation.tune});
   fmt::print("{}", json ? cli::doctor_json(findings) : cli::doctor_text(findings));
   return cli::doctor_exit_code(findings);
 }
 
-// Another program: it is linked to GSL, whose licence is not ours.
-int calibrate(std::vector<std::string> arguments)
+// Another program in place of this one.
+[[noreturn]] void become(std::string program, std::string_view command, std::vector<std::string> arguments)
 {
-  std::string program = launch::find_installation().calibrate;
   std::vector<char*> argv{program.data()};
   for (std::string& argument : arguments)
     argv.push_back(argument.data());
   argv.push_back(nullptr);
   execv(program.c_str(), argv.data());
-  throw std::runtime_error(
-      fmt::format("{}: expected the program behind `umwelt calibrate`, got: {}. Install Umwelt again, "
-                  "or build the whole project",
-                  program, std::strerror(errno)));
+  throw std::runtime_error(fmt::format("{}: expected the program behind `umwelt {}`, got: {}. Install Umwelt again, "
+                                       "or build the whole project",
+                                       program, command, std::strerror(errno)));
+}
+
+// Linked to GSL, whose licence is not ours.
+[[noreturn]] void calibrate(std::vector<std::string> arguments)
+{
+  become(launch::find_installation().calibrate, "calibrate", std::move(arguments));
+}
+
+// Starts this command many times.
+[[noreturn]] void tune(std::vector<std::string> arguments)
+{
+  const launch::Installation installation = launch::find_installation();
+  arguments.insert(arguments.begin(), std::filesystem::canonical("/proc/self/exe").string());
+  become(installation.tune, "tune", std::move(arguments));
 }
 
 int ctl(int process, std::vector<std::string> requests)
@@ -105,7 +117,9 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
                                   : cli::models_text(net::models(), net::node_entry()));
     return exit_code::ok;
   case cli::Command::Kind::calibrate:
-    return calibrate(command.arguments);
+    calibrate(command.arguments);
+  case cli::Command::Kind::tune:
+    tune(command.arguments);
   case cli::Command::Kind::ctl:
     return ctl(command.process, command.arguments);
   case cli::Command::Kind::doctor:

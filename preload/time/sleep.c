@@ -49,6 +49,9 @@ UMW_PUBLIC int clock_nanosleep(clockid_t id, int flags, const struct timespec* r
     if (clock_gettime(id, &now) != 0)
       return EINVAL;
     duration = umw_ps_between(&now, request);
+    /* `now` is cut to nanoseconds: without this, ranks that wait for the same moment go on up to 1 ns apart. */
+    if (duration > 0 && duration != UMW_PS_NEVER)
+      duration -= umw_gate->clock.shown_ps % 1000;
   }
   const int64_t left = sleep_for(duration);
   if (remaining && !(flags & TIMER_ABSTIME))

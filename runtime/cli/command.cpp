@@ -48,6 +48,11 @@ constexpr auto subcommands = std::to_array<Subcommand>({
      "Fit a network model to measurements of a NIC (umwelt calibrate --help), or models of BLAS and LAPACK (umwelt "
      "calibrate kernels --help)",
      Command::Kind::calibrate},
+    {"tune",
+     "Find the best algorithms of MPI's collectives on a simulated machine, as files for Open MPI and MPICH (umwelt "
+     "tune "
+     "collectives --help)",
+     Command::Kind::tune},
     {"ctl", "Ask a run that was started with --ctl how it is, or give nodes another model (umwelt ctl --help)",
      Command::Kind::ctl},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
@@ -147,10 +152,11 @@ Command parse_run_command(std::string_view name, std::span<const std::string> ar
   return command;
 }
 
-Command calibrate(std::span<const std::string> arguments)
+// What another program does.
+Command handed_on(Command::Kind kind, std::span<const std::string> arguments)
 {
   Command command;
-  command.kind = Command::Kind::calibrate;
+  command.kind = kind;
   command.arguments.assign(arguments.begin(), arguments.end());
   return command;
 }
@@ -174,7 +180,9 @@ Command parse_help(std::span<const std::string> arguments, const Lookup& environ
   if (is_run(word))
     return text_command(help_of(word));
   if (word == "calibrate")
-    return calibrate(general);
+    return handed_on(Command::Kind::calibrate, general);
+  if (word == "tune")
+    return handed_on(Command::Kind::tune, general);
   return parse_with_cli11(std::vector<std::string>{word, general.front()});
 }
 
@@ -218,14 +226,16 @@ std::vector<std::string> command_words(std::string_view program, std::span<const
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   if (arguments.empty())
-    throw UsageError("command", "run, kernels, platforms, models, calibrate, ctl, doctor or coverage", "none",
+    throw UsageError("command", "run, kernels, platforms, models, calibrate, tune, ctl, doctor or coverage", "none",
                      "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
   const std::string& word = arguments.front();
   const std::span<const std::string> others = arguments.subspan(1);
   if (is_run(word))
     return parse_run_command(word, others, environment);
   if (word == "calibrate")
-    return calibrate(others);
+    return handed_on(Command::Kind::calibrate, others);
+  if (word == "tune")
+    return handed_on(Command::Kind::tune, others);
   if (word == "help" || asks_for_help(word))
     return parse_help(others, environment);
   if (word == "completion")
@@ -264,7 +274,8 @@ Command parse_with_cli11(std::span<const std::string> arguments)
     CLI::App* subcommand = app.add_subcommand(std::string(known.name), known.summary);
     subcommand->callback([&command, kind = known.kind] { command.kind = kind; });
     const bool lists = known.kind != Command::Kind::run && known.kind != Command::Kind::ctl &&
-                       known.kind != Command::Kind::calibrate && known.kind != Command::Kind::text;
+                       known.kind != Command::Kind::calibrate && known.kind != Command::Kind::tune &&
+                       known.kind != Command::Kind::text;
     if (lists)
       subcommand->add_flag("--json", command.json, "JSON instead of text");
     if (known.kind == Command::Kind::platforms)

@@ -31,6 +31,7 @@ struct Command {
     doctor,
     coverage,
     calibrate, // `arguments` are another program's
+    tune,      // likewise
     ctl,       // `arguments` are requests to the run of `process`
     text,      // help, completion, --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;

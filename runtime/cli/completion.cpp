@@ -36,6 +36,28 @@ _umwelt()
           COMPREPLY=($(compgen -W "$kind --routes --check --bisection --draw --nodes --json --help" -- "$word"))
         fi
         ;;
+      tune)
+        case ${words[last - 1]} in
+          --functions)
+            local functions='allgather allgatherv allreduce alltoall alltoallv barrier bcast exscan gather reduce
+              reduce_scatter reduce_scatter_block scan scatter all'
+            local before=
+            [[ $word == *,* ]] && before=${word%,*},
+            COMPREPLY=($(compgen -P "$before" -W "$functions" -- "${word##*,}"))
+            ;;
+          --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$word")) ;;
+          -o | --output) COMPREPLY=($(compgen -d -- "$word")) ;;
+          *)
+            _umwelt_option "${words[last - 1]}"
+            if [[ ${words[last - 1]} == -* ]] && ((count > 0)); then
+              _umwelt_value "$word"
+              return
+            fi
+            COMPREPLY=($(compgen -W "collectives --functions --sizes --ranks --segments --fanouts --mpi --repetitions
+              --jobs --output --force --no-plots --no-verify --verbose --quiet --help $_umwelt_options" -- "$word"))
+            ;;
+        esac
+        ;;
       calibrate) COMPREPLY=($(compgen -W "kernels --help" -f -- "$word")) ;;
       *) COMPREPLY=($(compgen -W "--help --json" -- "$word")) ;;
     esac

@@ -27,6 +27,7 @@ struct DoctorRequest {
   std::filesystem::path temporary;              // where files of a run go: $TMPDIR or /tmp
   std::vector<std::filesystem::path> libraries; // of Umwelt itself, which every run needs
   std::filesystem::path calibrate;              // the program behind `umwelt calibrate`
+  std::filesystem::path tune;                   // likewise
 };
 
 std::vector<Finding> examine_machine(const DoctorRequest& request);
@@ -60,7 +61,8 @@ Finding check_open_mpi();
 Finding check_components(const std::filesystem::path& directory, bool open_mpi);
 // `version`: of this command, which the library is to have, too.
 Finding check_library(const std::filesystem::path& file, std::string_view version);
-Finding check_calibrate(const std::filesystem::path& program);
+// The program behind a command such as "umwelt calibrate".
+Finding check_program(std::string_view command, const std::filesystem::path& program);
 Finding check_simgrid();
 
 } // namespace umwelt::cli

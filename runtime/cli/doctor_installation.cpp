@@ -52,9 +52,9 @@ Finding check_library(const std::filesystem::path& file, std::string_view versio
   return finding;
 }
 
-Finding check_calibrate(const std::filesystem::path& program)
+Finding check_program(std::string_view command, const std::filesystem::path& program)
 {
-  Finding finding{"umwelt calibrate", Health::ok, program.string(), ""};
+  Finding finding{std::string(command), Health::ok, program.string(), ""};
   if (access(program.c_str(), X_OK) != 0) {
     finding.health = Health::warn; // runs do not need it
     finding.detail = fmt::format("{}: {}", program.string(), std::strerror(errno));

@@ -15,7 +15,8 @@ Installation find_installation()
           libraries / "libumwelt-wrapper.so",
           libraries,
           libraries / "openmpi",
-          libraries / "umwelt-calibrate"};
+          libraries / "umwelt-calibrate",
+          libraries / "umwelt-tune"};
 }
 
 std::string Installation::preloaded(bool folding, bool mpi_layer) const

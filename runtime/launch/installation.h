@@ -19,6 +19,7 @@ struct Installation {
   std::filesystem::path libraries;  // directory of libportals.so.4
   std::filesystem::path components; // directory of mca_*_portals4.so
   std::filesystem::path calibrate;  // the program behind `umwelt calibrate`
+  std::filesystem::path tune;       // likewise
 
   // The files that every run needs.
   [[nodiscard]] std::vector<std::filesystem::path> needed() const;

@@ -167,14 +167,15 @@ TEST(Doctor, ALibraryThatIsMissingOrAnotherOneFails)
   const test::TemporaryDirectory directory;
   EXPECT_THAT(check_library(directory.path() / "gone.so", "1").detail, HasSubstr("No such file or directory"));
   EXPECT_EQ(check_library(directory.write("empty.so", ""), "1").health, Health::fail);
-  EXPECT_EQ(check_calibrate(directory.path() / "gone").health, Health::warn);
+  EXPECT_EQ(check_program("umwelt calibrate", directory.path() / "gone").health, Health::warn);
 }
 
 TEST(Doctor, ExaminesThisMachine)
 {
   const test::TemporaryDirectory directory;
-  const auto findings = examine_machine({directory.path(), directory.path(), {directory.path() / "gone"}, "/bin/sh"});
-  EXPECT_EQ(findings.size(), 19u);
+  const auto findings =
+      examine_machine({directory.path(), directory.path(), {directory.path() / "gone"}, "/bin/sh", "/bin/sh"});
+  EXPECT_EQ(findings.size(), 20u);
   for (const Finding& finding : findings) {
     EXPECT_FALSE(finding.detail.empty()) << finding.subject;
     EXPECT_EQ(finding.advice.empty(), finding.health == Health::ok) << finding.subject;
