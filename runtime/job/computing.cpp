@@ -8,7 +8,7 @@ namespace umwelt::job
 {
 
 Computing::Computing(const plan::NodeCpus& cpus, const rank_host::Cpu& cpu)
-    : cpus_(cpus), cpu_(cpu), assignment_(assignment_of(cpus_))
+    : cpus_(cpus), changes_(cpus.change()), cpu_(cpu), assignment_(assignment_of(cpus_))
 {
   if (!cpus_.regions.empty())
     regions_ = std::make_unique<NodeRegions>(cpus_, assignment_);

@@ -23,7 +23,7 @@ public:
   // `cpu` outlives it.
   Computing(const plan::NodeCpus& cpus, const rank_host::Cpu& cpu);
 
-  [[nodiscard]] bool changes() const { return cpus_.change(); }
+  [[nodiscard]] bool changes() const { return changes_; }
   // A burst of the rank is about to begin, the first one, or wherever changes().
   void begins(Rank& rank, sim::SimTime now);
   // Of --cpu-region; null: there are none.
@@ -37,6 +37,7 @@ public:
 
 private:
   plan::NodeCpus cpus_;
+  const bool changes_;
   const rank_host::Cpu& cpu_;
   net::Assignment assignment_;
   std::unique_ptr<NodeRegions> regions_;

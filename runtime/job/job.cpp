@@ -72,6 +72,8 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
     collectives_ = std::make_unique<Collectives>(
         *this, *plan_.collectives, plan_.collectives->want_pair_times() ? network_->pair_times() : mpi::PairTimes{});
   fabric_.set_observer(&counter_);
+  if (plan_.options.mpi_calls)
+    fabric_.tell_ends();
   scheduler_.on_stall = [this] { return stalled(); };
   if (model.has_external() || plan_.options.ctl) { // by which it may come to have some
     scheduler_.external_pending = [&model] { return model.external_pending(); };

@@ -144,9 +144,11 @@ template <class Block> bool Rank::wait_with(const Waiting& waiting, Block block)
   allow_switch();
   waiting_.push_back(waiting);
   const SimTime debt = std::exchange(gate.clock.debt_ps, 0); // this thread's own
-  lateness.begin();
+  const bool follows = gate.mpi_counts != nullptr;
+  if (follows)
+    lateness.begin();
   const bool woken = block(scheduler);
-  if (gate.mpi_counts != nullptr) {
+  if (follows) {
     lateness.end(begin, scheduler.now());
     gate.late_ps = lateness.total();
   }

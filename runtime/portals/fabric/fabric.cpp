@@ -277,7 +277,8 @@ void Fabric::delivered(net::Transfer& transfer)
   Message& message = *leg.message;
   leg.delivered = true;
   record(leg, true);
-  tell_of(message, &leg == &message.request);
+  if (tells_ends_)
+    tell_of(message, &leg == &message.request);
   if (&leg == &message.request)
     target_.delivered(message);
   else

@@ -47,6 +47,8 @@ public:
   // Null: no observer.
   void set_observer(Observer* observer) { observer_ = observer; }
 
+  // The host hears of what has come (Host::came, exchanged).
+  void tell_ends() { tells_ends_ = true; }
   // Operations started and not yet over.
   [[nodiscard]] std::size_t in_flight() const { return messages_.in_use(); }
   // Everything the engine holds for them and because of them. When nothing is left to happen only what programs can
@@ -127,6 +129,7 @@ private:
   Host& host_;
   net::Model* model_ = nullptr;
   Observer* observer_ = nullptr;
+  bool tells_ends_ = false;
   std::vector<Node> nodes_;
   std::vector<InterfaceSlot> interfaces_;
   std::vector<std::uint32_t> free_interfaces_;
