@@ -19,7 +19,7 @@ TINY = {
     "factors": (["stand_in"], "--n 64 --grid 1x2 --factors 10 --faster 1", 4),
     "flow_control": (
         ["tests/bench/contention/flood"],
-        "--pairs 2 --processes 1 --size 4096 --victims 8 --limits 1 --count 2",
+        "--pairs 2 --processes 1 --size 4096 --victims 8 --limits 1 --fabrics occupancy --count 2",
         4,
     ),
     "pruned_tree": (
