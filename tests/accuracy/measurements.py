@@ -4,7 +4,13 @@
 import csv
 import dataclasses
 import math
+import pathlib
 import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "bench"))
+import common  # noqa: E402
+from common import Failure  # noqa: E402
 
 PORTALS = {  # benchmark: its name in the files of DATA/bxi
     "put_waitack": "put_waitack",
@@ -26,10 +32,6 @@ GROUPS = {
     "variants": "The same, by an algorithm that stock Open MPI does not have, done by the program",
     "lulesh": "LULESH, how many times as long as on one rank",
 }
-
-
-class Failure(Exception):
-    """Something is not as it should be: object, expected, got, next step."""
 
 
 @dataclasses.dataclass

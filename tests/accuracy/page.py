@@ -2,13 +2,10 @@
 """Tables in Markdown, and a figure per benchmark by gnuplot."""
 
 import math
-import re
-import shutil
 import statistics
-import subprocess
 
 import measurements
-from measurements import GROUPS, Failure, bias, error
+from measurements import GROUPS, bias, common, error
 
 OTHERS = tuple(measurements.OTHERS.values())
 COLOURS = {"none": "#0060ad", "measured": "#559933", "S4BXI": "#dd7711", "SMPI": "#aa3377"}
@@ -74,11 +71,6 @@ def tables(benchmarks, modes):
     )
 
 
-def need_gnuplot():
-    if shutil.which("gnuplot") is None:
-        raise Failure("gnuplot: expected the program in PATH, got none. Install what ci/packages --list names")
-
-
 def draw(benchmark, path):
     """Values above, how far each prediction is off below."""
     series = {"cluster": benchmark.real, **benchmark.predicted}
@@ -130,7 +122,4 @@ set xzeroaxis lc rgb 'black'
 plot {below}
 unset multiplot
 """
-    drawn = subprocess.run(["gnuplot"], input=script, text=True, capture_output=True, check=False)
-    if drawn.returncode != 0 or "<svg" not in drawn.stdout:
-        raise Failure(f"gnuplot: expected a figure of {benchmark.name}, got: {drawn.stderr.strip()}. Try gnuplot 5.4")
-    path.write_text(re.sub(r"<g [^>]*>\s*</g>\s*", "", drawn.stdout))  # half of it is groups of nothing
+    path.write_text(common.svg(script, benchmark.name))

@@ -7,6 +7,8 @@ import os
 import pathlib
 import platform
 import re
+import shutil
+import subprocess
 
 MARK = "UMWELT_BENCH_MARK"  # variable by which the processes of a run are found
 
@@ -45,6 +47,20 @@ def split_arguments(arguments):
         return arguments, []
     split = arguments.index("--")
     return arguments[:split], arguments[split + 1 :]
+
+
+def need_gnuplot():
+    if shutil.which("gnuplot") is None:
+        raise Failure("gnuplot: expected the program in PATH, got none. Install what ci/packages --list names")
+
+
+def svg(script, what):
+    """What gnuplot draws by `script`, without groups of nothing, which are half of it."""
+    need_gnuplot()
+    drawn = subprocess.run(["gnuplot"], input=script, text=True, capture_output=True, check=False)
+    if drawn.returncode != 0 or "<svg" not in drawn.stdout:
+        raise Failure(f"gnuplot: expected a figure of {what}, got: {drawn.stderr.strip()}. Try gnuplot 5.4")
+    return re.sub(r"<g [^>]*>\s*</g>\s*", "", drawn.stdout)
 
 
 def add_outputs(parser):

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * flood COUNT BYTES IN_FLIGHT: the first rank of node 0 sends COUNT messages, one after the other, to its like in the
- * other half of the nodes, while all ranks of all other nodes of the first half flood theirs with messages of the same
- * size. The ranks of a flooding node have IN_FLIGHT of them under way together, 0 for none at all: the right to send
- * one goes round among them. Rank 0 prints the median time of a message of its own in ms, the first one left out, and
- * how many messages a second a flooding node has sent meanwhile. */
+ * flood COUNT BYTES IN_FLIGHT [OWN_BYTES]: the first rank of node 0 sends COUNT messages, one after the other, to its
+ * like in the other half of the nodes, while all ranks of all other nodes of the first half flood theirs with messages
+ * of the same size. The ranks of a flooding node have IN_FLIGHT of them under way together, 0 for none at all: the
+ * right to send one goes round among them. Rank 0 prints the median time of a message of its own in ms, the first one
+ * left out, and how many messages a second a flooding node has sent meanwhile. With OWN_BYTES its messages have that
+ * size, are answered by as many bytes (against the flood), and the time is that of the round trip. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +87,13 @@ int main(int argc, char** argv)
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_size(node, &per_node);
-  if (argc != 4 || ranks % (2 * per_node) != 0) {
-    fprintf(stderr, "usage: flood COUNT BYTES IN_FLIGHT, on an even number of full nodes\n");
+  if (argc < 4 || argc > 5 || ranks % (2 * per_node) != 0) {
+    fprintf(stderr, "usage: flood COUNT BYTES IN_FLIGHT [OWN_BYTES], on an even number of full nodes\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   const int count = atoi(argv[1]), bytes = atoi(argv[2]), rights = atoi(argv[3]), half = ranks / 2;
-  char* buffer = calloc(1, (size_t)bytes);
+  const int answered = argc > 4, own_bytes = answered ? atoi(argv[4]) : bytes;
+  char* buffer = calloc(1, (size_t)(bytes > own_bytes ? bytes : own_bytes));
   double began = 0, ended = 0, *times = malloc((count + 1) * sizeof *times);
   int sent = 0, all = 0;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -100,15 +102,20 @@ int main(int argc, char** argv)
       const double before = MPI_Wtime();
       if (i == 0)
         began = before;
-      MPI_Send(buffer, bytes, MPI_CHAR, half, message, MPI_COMM_WORLD);
+      MPI_Send(buffer, own_bytes, MPI_CHAR, half, message, MPI_COMM_WORLD);
+      if (answered)
+        MPI_Recv(buffer, own_bytes, MPI_CHAR, half, message, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       times[i] = MPI_Wtime() - before;
     }
     ended = MPI_Wtime();
     for (int to = per_node; to < half; ++to)
       MPI_Send(NULL, 0, MPI_CHAR, to, end, MPI_COMM_WORLD);
   } else if (rank == half) {
-    for (int i = 0; i <= count; ++i)
-      MPI_Recv(buffer, bytes, MPI_CHAR, 0, message, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i <= count; ++i) {
+      MPI_Recv(buffer, own_bytes, MPI_CHAR, 0, message, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (answered)
+        MPI_Send(buffer, own_bytes, MPI_CHAR, 0, message, MPI_COMM_WORLD);
+    }
   } else if (rank >= per_node && rank < half) {
     sent = flood(buffer, bytes, rank + half, rights, node);
   } else if (rank >= half + per_node) {
@@ -117,7 +124,7 @@ int main(int argc, char** argv)
   MPI_Reduce(&sent, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) {
     qsort(times + 1, count, sizeof *times, compare);
-    printf("%.3f %.0f\n", times[1 + count / 2] * 1e3, all / (ended - began) / (half / per_node - 1));
+    printf("%.6f %.0f\n", times[1 + count / 2] * 1e3, all / (ended - began) / (half / per_node - 1));
   }
   free(times);
   free(buffer);
