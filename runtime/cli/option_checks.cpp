@@ -44,7 +44,8 @@ void check_trace(plan::RunOptions& run)
 
 void check_factors(plan::RunOptions& run)
 {
-  if (run.compute_factor != 1 && run.cpu.kind == engine::CpuPolicy::Kind::none && run.kernels_files.empty())
+  if (run.compute_factor != 1 && run.cpu.kind == engine::CpuPolicy::Kind::none && run.kernels_files.empty() &&
+      run.timed_cpus.empty() && run.region_cpus.empty())
     run.notes.push_back(
         fmt::format("--compute-factor {} has no effect: with --cpu none computing takes no time", run.compute_factor));
 }

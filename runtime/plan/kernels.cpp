@@ -6,6 +6,7 @@
 #include "preload/abi/mpi_calls.h"
 #include "runtime/base/usage_error.h"
 #include "runtime/kernels/watching.h"
+#include "runtime/plan/node_cpus.h"
 
 namespace umwelt::plan
 {
@@ -19,9 +20,10 @@ kernels::Kernels of_files(const RunOptions& options)
   kernels::Kernels kernels = kernels::read_kernels(options.kernels_files, seed);
   kernels.speed = options.compute_factor;
   for (const kernels::Kernel& kernel : kernels.list)
-    if (kernel.action == kernels::Action::sample && !options.cpu.measures())
+    if (kernel.action == kernels::Action::sample && !always_measures(options))
       throw UsageError(kernel.where, "--cpu measured or scale, since `action: sample` measures calls",
-                       "one with which nothing is measured", "Leave --cpu out, or give a `duration:` instead.");
+                       "one with which nothing is measured",
+                       "Leave --cpu, --cpu-at and --cpu-region out, or give a `duration:` instead.");
   return kernels;
 }
 
@@ -31,9 +33,9 @@ std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options, 
 {
   auto kernels = std::make_shared<kernels::Kernels>();
   if (options.watch) {
-    if (!options.cpu.measures())
+    if (!always_measures(options))
       throw UsageError("umwelt kernels", "--cpu measured or scale, since it measures calls",
-                       "one with which nothing is measured", "Leave --cpu out.");
+                       "one with which nothing is measured", "Leave --cpu, --cpu-at and --cpu-region out.");
     *kernels = kernels::watched_kernels(options.watch->functions);
   } else if (!options.kernels_files.empty()) {
     *kernels = of_files(options);

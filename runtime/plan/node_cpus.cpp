@@ -33,7 +33,7 @@ RegionCpu parse_region_cpu(std::string_view option, std::string_view text)
 
 bool NodeCpus::measures() const
 {
-  return std::any_of(kinds.begin(), kinds.end(), [](const engine::CpuPolicy& policy) { return policy.measures(); });
+  return std::any_of(kinds.begin(), kinds.end(), [](const engine::CpuPolicy& one) { return one.measures(); });
 }
 
 NodePlan::Kind NodeCpus::kind_of(const CpuChoice& choice)
@@ -47,12 +47,37 @@ NodePlan::Kind NodeCpus::kind_of(const CpuChoice& choice)
   return static_cast<Kind>(index);
 }
 
+namespace
+{
+
+// Every --cpu there is, now or later.
+std::vector<engine::CpuPolicy> all_policies(const RunOptions& options)
+{
+  std::vector<engine::CpuPolicy> policies{options.cpu};
+  for (const TimedCpu& timed : options.timed_cpus)
+    policies.push_back(timed.choice.policy);
+  for (const RegionCpu& region : options.region_cpus)
+    policies.push_back(region.choice.policy);
+  return policies;
+}
+
+bool is_measured(const engine::CpuPolicy& policy)
+{
+  return policy.measures();
+}
+
+} // namespace
+
 bool measures(const RunOptions& options)
 {
-  const auto any = [](const auto& list) {
-    return std::any_of(list.begin(), list.end(), [](const auto& one) { return one.choice.policy.measures(); });
-  };
-  return options.cpu.measures() || any(options.timed_cpus) || any(options.region_cpus);
+  const std::vector<engine::CpuPolicy> policies = all_policies(options);
+  return std::any_of(policies.begin(), policies.end(), is_measured);
+}
+
+bool always_measures(const RunOptions& options)
+{
+  const std::vector<engine::CpuPolicy> policies = all_policies(options);
+  return std::all_of(policies.begin(), policies.end(), is_measured);
 }
 
 NodeCpus plan_node_cpus(const RunOptions& options, std::uint32_t nodes, RegionFunctions& functions)

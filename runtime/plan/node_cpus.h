@@ -38,6 +38,8 @@ struct NodeCpus : NodePlan {
 
 // Some bursts are to be measured, at the beginning or later.
 bool measures(const RunOptions& options);
+// All are, from the beginning to the end, but for what `umwelt ctl` may change.
+bool always_measures(const RunOptions& options);
 
 // `nodes`: of the platform. Throws UsageError.
 NodeCpus plan_node_cpus(const RunOptions& options, std::uint32_t nodes, RegionFunctions& functions);

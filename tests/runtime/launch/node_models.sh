@@ -69,6 +69,13 @@ wrong)
     run 121 "${options[@]}" "$ptlbench" reply
     grep -Eq 'expected .*got|Did you mean' stderr || fail "$bad: $(cat stderr)"
   done
+  printf '%s\n' 'kernels:' '- name: daxpy' '  action: sample' >kernels.yaml
+  run 121 --kernels kernels.yaml --cpu-region 1=none "$ptlbench" reply # it would learn that calls take no time
+  grep -q 'since `action: sample` measures calls' stderr || fail "sampling: $(cat stderr)"
+  run 0 --cpu none --compute-factor 2 "$ptlbench" reply --sizes 8 --duration 1ms
+  grep -q -- '--compute-factor 2 has no effect' stderr || fail "no effect: $(cat stderr)"
+  run 0 --cpu none --compute-factor 2 --cpu-at 1ms:fixed=10 "$ptlbench" reply --sizes 8 --duration 1ms
+  ! grep -q -- '--compute-factor 2 has no effect' stderr || fail "it has one: $(cat stderr)"
   expect 125 "$umwelt" ctl $$
   grep -q "process $$: expected a run that was started with umwelt run --ctl, got none" stderr || fail "no run"
   expect 121 "$umwelt" ctl 0 model=zero

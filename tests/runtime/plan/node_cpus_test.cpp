@@ -67,7 +67,12 @@ TEST_F(NodeCpusTest, WhetherAnythingIsMeasured)
   EXPECT_FALSE(measures(options));
   region("1=scale=2");
   EXPECT_TRUE(measures(options));
+  EXPECT_FALSE(always_measures(options));
   EXPECT_TRUE(plan(1).measures());
+  options.cpu.kind = Kind::measured;
+  EXPECT_TRUE(always_measures(options));
+  at("1ms:none");
+  EXPECT_FALSE(always_measures(options));
 }
 
 TEST_F(NodeCpusTest, MistakesAreNamed)
