@@ -292,6 +292,4 @@ void PacketFabric::stop(Passage& passage)
   passage.message = nullptr;
 }
 
-// ---- Times of an empty network ----
-
 } // namespace umwelt::net

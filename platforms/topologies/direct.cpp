@@ -48,17 +48,32 @@ Graph DirectTopology::with_nodes(std::uint32_t switches, std::uint32_t hosts)
   return graph;
 }
 
+// The nodes' own cables, and between their switches what `between` appends.
+template <class Between> void DirectTopology::append_route(Flow flow, Between between, Path& path) const
+{
+  const SwitchIndex first = flow.from / hosts_;
+  const SwitchIndex last = flow.to / hosts_;
+  const std::size_t begin = path.size();
+  path.push_back({graph().leaving(flow.from).front(), 0});
+  if (first != last)
+    between(first, last);
+  path.push_back({graph().leaving(flow.to).front() ^ 1U, 0}); // the other direction of the destination's cable
+  into_plane(flow, std::span(path).subspan(begin));
+}
+
 Path DirectTopology::route(Vertex from, Vertex to) const
 {
-  const SwitchIndex first = from / hosts_;
-  const SwitchIndex last = to / hosts_;
-  Path path{{graph().leaving(from).front(), 0}};
-  if (first != last && choice_.routing == Routing::valiant)
-    append_valiant(first, last, {from, to}, random_bits(choice_.seed, from, to), path);
-  else if (first != last)
-    append_minimal(first, last, {from, to}, 0, path);
-  path.push_back({graph().leaving(to).front() ^ 1U, 0}); // the other direction of the destination's cable
-  into_plane({from, to}, path);
+  const Flow flow{from, to};
+  Path path;
+  append_route(
+      flow,
+      [&](SwitchIndex first, SwitchIndex last) {
+        if (choice_.routing == Routing::valiant)
+          append_valiant(first, last, flow, random_bits(choice_.seed, from, to), path);
+        else
+          append_minimal(first, last, flow, 0, path);
+      },
+      path);
   return path;
 }
 
@@ -66,14 +81,13 @@ bool DirectTopology::detour(Vertex from, Vertex to, std::uint64_t draw, Path& pa
 {
   if (choice_.routing == Routing::valiant || choice_.routing == Routing::random)
     return false;
-  const SwitchIndex first = from / hosts_;
-  const SwitchIndex last = to / hosts_;
-  const std::size_t begin = path.size();
-  path.push_back({graph().leaving(from).front(), 0});
-  if (first != last)
-    append_valiant(first, last, {from, to}, random_bits(draw, from, to), path);
-  path.push_back({graph().leaving(to).front() ^ 1U, 0});
-  into_plane({from, to}, std::span(path).subspan(begin));
+  const Flow flow{from, to};
+  append_route(
+      flow,
+      [&](SwitchIndex first, SwitchIndex last) {
+        append_valiant(first, last, flow, random_bits(draw, from, to), path);
+      },
+      path);
   return true;
 }
 
@@ -82,14 +96,12 @@ bool DirectTopology::redraw(Vertex from, Vertex to, std::uint64_t draw, Path& pa
 {
   if (choice_.routing != Routing::random)
     return false;
-  const SwitchIndex first = from / hosts_;
-  const SwitchIndex last = to / hosts_;
-  const std::size_t begin = path.size();
-  path.push_back({graph().leaving(from).front(), 0});
-  if (first != last)
-    append_minimal(first, last, {random_bits(draw, from, to), to}, 0, path);
-  path.push_back({graph().leaving(to).front() ^ 1U, 0});
-  into_plane({from, to}, std::span(path).subspan(begin));
+  append_route(
+      {from, to},
+      [&](SwitchIndex first, SwitchIndex last) {
+        append_minimal(first, last, {random_bits(draw, from, to), to}, 0, path);
+      },
+      path);
   return true;
 }
 

@@ -71,6 +71,7 @@ protected:
 
 private:
   static Graph planes(const Graph& plane, std::uint32_t rails);
+  template <class Between> void append_route(Flow flow, Between between, Path& path) const;
   // Moves a path of the first plane into that of the flow.
   void into_plane(Flow flow, std::span<Hop> path) const;
 

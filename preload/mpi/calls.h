@@ -79,10 +79,11 @@ struct umw_mpi_map {
 void* umw_mpi_entry(struct umw_mpi_map* map, size_t entry_size, uint64_t key, bool make);
 /* Zeroed, never given back; null: there is none. */
 void* umw_mpi_memory(size_t size);
-/* Adds a call to what is counted; without times where these are counted elsewhere. */
+/* What a call took, in ps; of that, blocked; of that, before others had begun what it waited for. */
 struct umw_mpi_times {
-  int64_t all, waited, late; /* ps */
+  int64_t all, waited, late;
 };
+/* Adds a call to what is counted; null where times are counted elsewhere. */
 void umw_mpi_add(uint64_t what, uint64_t bytes, const struct umw_mpi_times* times);
 /* Index of a communicator's label. */
 uint32_t umw_mpi_label(const char* text);

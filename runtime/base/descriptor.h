@@ -2,6 +2,7 @@
 // A file descriptor that is closed with its owner.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include <unistd.h>
@@ -30,5 +31,8 @@ public:
 private:
   int fd_;
 };
+
+// All of a file or memory file, wherever its offset is; as far as it can be read.
+std::string contents(int fd);
 
 } // namespace umwelt

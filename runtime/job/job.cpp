@@ -65,6 +65,9 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
   if (plan_.kernels)
     check_kernels(plan_, node_parameters_);
   network_ = std::make_unique<Network>(plan_, timeline_, fabric_);
+  for (NodeRegions* const one : {network_->regions(), computing_.regions()})
+    if (one != nullptr)
+      regions_.push_back(one);
   net::Model& model = network_->model();
   fabric_.set_model(model);
   sockets_.set_model(model);
@@ -101,19 +104,10 @@ Job::~Job()
         close(fd);
 }
 
-std::vector<NodeRegions*> Job::regions() const
-{
-  std::vector<NodeRegions*> all;
-  for (NodeRegions* const one : {network_->regions(), computing_.regions()})
-    if (one != nullptr)
-      all.push_back(one);
-  return all;
-}
-
 void Job::passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level)
 {
   const auto index = static_cast<std::size_t>(rank.index);
-  for (NodeRegions* const one : regions())
+  for (NodeRegions* const one : regions_)
     if (came_back)
       one->came_back(index, rank.node, function, level, timeline_.now());
     else

@@ -228,7 +228,6 @@ private:
   bool await_absent(SimTime next);
   void worker_died(const worker::Workers::Death& death);
   std::vector<std::vector<std::string>> reports_of_workers();
-  [[nodiscard]] std::vector<NodeRegions*> regions() const;
   [[noreturn]] void end_threads(Rank& rank);
   void end_elsewhere(Rank& rank, Thread& thread);
   void finish(Rank& rank);
@@ -265,7 +264,8 @@ private:
   FileLocks file_locks_{*this};
   SysvHost sysv_;
   std::unique_ptr<Network> network_;
-  std::unique_ptr<Control> control_; // null: without --ctl
+  std::vector<NodeRegions*> regions_; // of models and of computing
+  std::unique_ptr<Control> control_;  // null: without --ctl
   std::unique_ptr<Collectives> collectives_;
   std::unique_ptr<worker::Workers> workers_;
   std::deque<umw_gate> gates_;                  // of ranks that are in no worker process

@@ -29,8 +29,7 @@ public:
   void begin() { came_ = false; }
   // Rank `source` began at that time what has come for the rank at `now`.
   void came(sim::SimTime began, std::size_t source, sim::SimTime now);
-  // What either of them began at that time has come to an end: the rank's request has been answered by `other` (then
-  // call progress(), too), or what it has sent is there.
+  // What either of them began at that time has gone from the rank to `other`, or come as an answer.
   void exchanged(sim::SimTime began, std::size_t other, sim::SimTime now) { replace({other, now, now - began}); }
   // Something has happened that the rank waits for, and that follows from what it did itself.
   void progress()

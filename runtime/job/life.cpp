@@ -35,7 +35,7 @@ void Job::started(Rank& rank)
 void Job::finish(Rank& rank)
 {
   rank.phase = Rank::Phase::ended;
-  for (NodeRegions* one : regions())
+  for (NodeRegions* const one : regions_)
     one->ended(static_cast<std::size_t>(rank.index), rank.node, timeline_.now());
   rank.finished = timeline_.now();
   rank.portals->detach();

@@ -16,7 +16,7 @@ NodeRegions::NodeRegions(const plan::NodePlan& plan, net::Assignment& assignment
 void NodeRegions::watch(std::span<std::uint64_t> functions) const
 {
   const auto set = [functions](std::uint32_t function) {
-    if (function < UMW_MPI_FUNCTIONS) // others tell by themselves (kernels::Action::mark)
+    if (function < UMW_MPI_FUNCTIONS) // others tell by themselves (kernels::Kernel::mark)
       functions[function / 64] |= std::uint64_t{1} << (function % 64);
   };
   for (const plan::NodePlan::Region& region : plan_.regions) {

@@ -205,7 +205,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.copy_levels[1] = {std::max(memory.core_cache, memory.shared_cache) / 2, 1e12 / memory.shared_bandwidth};
   gate.copy_levels[2] = {UINT64_MAX, gate.copy_ps_per_byte};
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
-  for (const NodeRegions* one : regions())
+  for (const NodeRegions* const one : regions_)
     one->watch(gate.mpi_watched);
   gate.collectives = plan_.collectives ? plan_.collectives->modelled() : 0;
   gate.runtime = &rank;

@@ -27,7 +27,7 @@ void SocketHost::came(std::uint32_t index, std::uint32_t source, sim::SimTime be
   job_.ranks()[index]->came(source, began);
 }
 
-void SocketHost::reached(std::uint32_t index, std::uint32_t other, sim::SimTime began)
+void SocketHost::exchanged(std::uint32_t index, std::uint32_t other, sim::SimTime began)
 {
   job_.ranks()[index]->exchanged(other, began);
 }

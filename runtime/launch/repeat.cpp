@@ -67,15 +67,6 @@ private:
   std::array<struct sigaction, signals.size()> before_{};
 };
 
-std::string contents(int fd)
-{
-  std::string text;
-  std::array<char, 64 << 10> buffer;
-  for (ssize_t n = 0; (n = pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(text.size()))) > 0;)
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  return text;
-}
-
 // Every run reads the same file from where it stood; what comes through a pipe goes to those that read it first.
 class StandardInput
 {

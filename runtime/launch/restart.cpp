@@ -13,6 +13,7 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/launch/number.h"
 
 namespace umwelt::launch
@@ -34,10 +35,7 @@ std::optional<Restarted> restarted()
     return std::nullopt;
   const int fd = std::atoi(value);
   unsetenv(variable);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n = 0; (n = pread(fd, buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0;)
-    text.append(buffer, static_cast<std::size_t>(n));
+  const std::string text = contents(fd);
   close(fd);
   std::vector<std::string> words;
   for (std::size_t begin = 0; begin < text.size();) {

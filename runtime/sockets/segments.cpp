@@ -83,7 +83,7 @@ void Stack::delivered(net::Transfer& transfer)
 {
   auto& segment = static_cast<Segment&>(transfer);
   if (const Socket* socket = find(segment.to)) {
-    host_.reached(segment.initiator_process, socket->rank, segment.began);
+    host_.exchanged(segment.initiator_process, socket->rank, segment.began);
     host_.came(socket->rank, segment.initiator_process, segment.began);
   }
   switch (segment.kind) {

@@ -51,7 +51,10 @@ public:
   // What rank `source` sent at `began` has come for the rank.
   virtual void came(std::uint32_t rank, std::uint32_t source, SimTime began) { (void)rank, (void)source, (void)began; }
   // What it sent to rank `other` at `began` is there.
-  virtual void reached(std::uint32_t rank, std::uint32_t other, SimTime began) { (void)rank, (void)other, (void)began; }
+  virtual void exchanged(std::uint32_t rank, std::uint32_t other, SimTime began)
+  {
+    (void)rank, (void)other, (void)began;
+  }
 
 protected:
   ~Host() = default;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/tune/processes.h"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -71,15 +70,6 @@ Descriptor memory_file()
   if (file.get() < 0)
     cannot("a memory file");
   return file;
-}
-
-std::string contents(int fd)
-{
-  std::string text;
-  std::array<char, 16 << 10> buffer{};
-  for (ssize_t n = 0; (n = pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(text.size()))) > 0;)
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  return text;
 }
 
 class Processes

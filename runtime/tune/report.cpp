@@ -118,6 +118,65 @@ std::string verification_text(const Mpi& mpi, const Verification& verification)
   return text;
 }
 
+namespace
+{
+
+struct Curve {
+  std::string name;
+  std::map<std::uint64_t, std::int64_t> times; // by bytes
+  std::string style;
+};
+
+// Of each name the best at each size.
+std::vector<Curve> curves_of_names(const Group& group)
+{
+  constexpr std::array colours{"#0060ad", "#dd7711", "#559933", "#aa3377", "#999999", "#66ccee",
+                               "#bb2222", "#ccbb44", "#6633aa", "#774411", "#ee88bb", "#117755"};
+  std::vector<Curve> curves;
+  for (const Series& one : group.series()) {
+    if (one.choice.is_default() || one.times.empty())
+      continue;
+    auto curve = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.name == one.choice.name; });
+    if (curve == curves.end())
+      curve = curves.insert(curves.end(), {one.choice.name,
+                                           {},
+                                           fmt::format("with linespoints lc rgb '{}' pt 7 ps 0.4",
+                                                       colours[curves.size() % colours.size()])});
+    for (const auto& [size, time] : one.times) {
+      const auto [at, added] = curve->times.try_emplace(size, time);
+      at->second = std::min(at->second, time);
+    }
+  }
+  return curves;
+}
+
+// The library's own decision and the best last, so that they lie on top. None: nothing was measured.
+std::vector<Curve> curves_of(const Group& group)
+{
+  const std::vector<std::uint64_t> sizes = group.sizes();
+  if (sizes.empty())
+    return {};
+  std::vector<Curve> curves = curves_of_names(group);
+  if (const Series* own = group.default_series(); own != nullptr && !own->times.empty())
+    curves.push_back({own->choice.name, own->times, "with linespoints lw 2 dt 2 pt 1 ps 0.6 lc rgb 'black'"});
+  Curve best{"best", {}, "with points pt 6 ps 1.4 lw 1.5 lc rgb 'black'"};
+  for (const std::uint64_t size : sizes)
+    best.times[size] = group.best(size).time;
+  curves.push_back(std::move(best));
+  return curves;
+}
+
+// A barrier has no size, and an axis of logarithms no 0.
+std::string data_block(const std::string& name, const Curve& curve)
+{
+  std::string text = fmt::format("{} << EOD\n", name);
+  for (const auto& [size, time] : curve.times)
+    text += fmt::format("{} {:.6g}\n", std::max<std::uint64_t>(size, 1), static_cast<double>(time) / 1e3);
+  return text + "EOD\n";
+}
+
+} // namespace
+
 std::string plot_script(const std::string& library, std::span<const Group> groups)
 {
   std::set<unsigned> columns;
@@ -125,54 +184,23 @@ std::string plot_script(const std::string& library, std::span<const Group> group
     columns.insert(group.ranks());
   const std::size_t width = columns.size() > 1 ? columns.size() : std::min<std::size_t>(groups.size(), 2);
   const std::size_t rows = (groups.size() + width - 1) / width;
-  constexpr std::array colours{"#0060ad", "#dd7711", "#559933", "#aa3377", "#999999", "#66ccee",
-                               "#bb2222", "#ccbb44", "#6633aa", "#774411", "#ee88bb", "#117755"};
   constexpr std::size_t panel_width = 560;
   constexpr std::size_t panel_height = 340;
   std::string data;
   std::string panels;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Group& group = groups[g];
-    // Of each name the best at each size; the library's own decision last, so that it lies on top.
-    std::vector<std::pair<std::string, std::map<std::uint64_t, std::int64_t>>> curves;
-    for (const Series& one : group.series()) {
-      if (one.choice.is_default() || one.times.empty())
-        continue;
-      auto curve =
-          std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.first == one.choice.name; });
-      if (curve == curves.end())
-        curve = curves.insert(curves.end(), {one.choice.name, {}});
-      for (const auto& [size, time] : one.times) {
-        const auto [at, added] = curve->second.try_emplace(size, time);
-        at->second = std::min(at->second, time);
-      }
-    }
-    const std::size_t named = curves.size();
-    if (const Series* own = group.default_series(); own != nullptr && !own->times.empty())
-      curves.emplace_back(own->choice.name, own->times);
-    std::map<std::uint64_t, std::int64_t> best;
-    for (const std::uint64_t size : group.sizes())
-      best[size] = group.best(size).time;
-    if (best.empty())
+    const std::vector<Curve> curves = curves_of(group);
+    if (curves.empty())
       continue;
-    curves.emplace_back("best", best);
-    // A barrier has no size, and an axis of logarithms no 0.
+    std::vector<std::string> plots;
     for (std::size_t c = 0; c < curves.size(); ++c) {
-      data += fmt::format("$d{}_{} << EOD\n", g, c);
-      for (const auto& [size, time] : curves[c].second)
-        data += fmt::format("{} {:.6g}\n", std::max<std::uint64_t>(size, 1), static_cast<double>(time) / 1e3);
-      data += "EOD\n";
+      const std::string block = fmt::format("$d{}_{}", g, c);
+      data += data_block(block, curves[c]);
+      plots.push_back(fmt::format("{} using 1:2 {} title \"{}\" noenhanced", block, curves[c].style, curves[c].name));
     }
-    panels += fmt::format("set title '{}, {} ranks'\n{}plot ", group.function(), group.ranks(), ranges(group));
-    for (std::size_t c = 0; c < curves.size(); ++c) {
-      const std::string style =
-          c < named               ? fmt::format("with linespoints lc rgb '{}' pt 7 ps 0.4", colours[c % colours.size()])
-          : c + 1 < curves.size() ? std::string("with linespoints lw 2 dt 2 pt 1 ps 0.6 lc rgb 'black'")
-                                  : std::string("with points pt 6 ps 1.4 lw 1.5 lc rgb 'black'");
-      panels += fmt::format("{}$d{}_{} using 1:2 {} title \"{}\" noenhanced", c == 0 ? "" : ", ", g, c, style,
-                            curves[c].first);
-    }
-    panels += "\n";
+    panels += fmt::format("set title '{}, {} ranks'\n{}plot {}\n", group.function(), group.ranks(), ranges(group),
+                          fmt::join(plots, ", "));
   }
   return fmt::format("set terminal svg size {},{} font 'sans-serif,11' name 'collectives'\n"
                      "set encoding utf8\n{}"

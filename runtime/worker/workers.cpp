@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "loader/high_memory.h"
+#include "runtime/base/descriptor.h"
 #include "runtime/engine/host_load.h"
 #include "runtime/rank_host/slices.h"
 
@@ -354,11 +355,7 @@ std::string Workers::report(unsigned index)
       return {};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  std::string text;
-  std::array<char, 65536> buffer;
-  for (ssize_t n = 0; (n = pread(worker.report, buffer.data(), buffer.size(), static_cast<off_t>(text.size()))) > 0;)
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  return text;
+  return contents(worker.report);
 }
 
 int Workers::descriptor_of(unsigned index, int fd)
