@@ -77,6 +77,7 @@ const Function& known_function(std::string_view name)
   if (found != table.end())
     return *found;
   std::vector<std::string_view> names;
+  names.reserve(table.size());
   for (const Function& one : table)
     names.push_back(one.name);
   throw UsageError(fmt::format("--functions: {}", in_quotes(name)), fmt::format("some of {}", fmt::join(names, " ")),

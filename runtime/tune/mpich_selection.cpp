@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -115,14 +116,14 @@ Tree by_size(const MpichLibrary& library, const Function& function, const std::v
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const bool last = i + 1 == rules.size();
     const std::uint64_t limit = last ? 0 : rules[i + 1].size * (of_all ? ranks : 1);
-    const Tree answer = answered(library, function, rules[i].choice, own);
+    Tree answer = answered(library, function, rules[i].choice, own);
     if (last || limit > std::numeric_limits<int>::max()) { // MPICH reads an int
       if (tree.empty())
         return answer;
-      tree[fmt::format("{}=any", subject)] = answer;
+      tree[fmt::format("{}=any", subject)] = std::move(answer);
       break;
     }
-    tree[fmt::format("{}<{}", subject, limit)] = answer;
+    tree[fmt::format("{}<{}", subject, limit)] = std::move(answer);
   }
   return tree;
 }

@@ -22,8 +22,8 @@ namespace umwelt::tune
 
 using Tree = nlohmann::ordered_json; // the order of the members is that of the questions
 
-struct MpichLibrary {
-  Tree tree;                                               // built in
+struct MpichLibrary { // NOLINT(bugprone-exception-escape): only where the library of JSON has no memory to move
+  Tree tree;          // built in
   std::map<std::string, std::vector<std::string>> answers; // by function: "MPIR_Bcast_intra_binomial" ...
 };
 

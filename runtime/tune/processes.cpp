@@ -97,6 +97,7 @@ public:
   {
     Process process{number, memory_file(), memory_file()};
     std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
     for (std::string& word : command)
       argv.push_back(word.data());
     argv.push_back(nullptr);
