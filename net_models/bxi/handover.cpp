@@ -85,7 +85,7 @@ void BxiModel::tail_moved(Transfer& transfer, SimTime tail)
   Flight& flight = static_cast<Flight&>(*transfer.state);
   flight.passage.tail = tail;
   flight.passage.known = 0;
-  if (flight.stage == Stage::write && transfer.deposit > 0)
+  if (flight.stage == Stage::write && flight.payload > 0)
     write_payload(flight);
 }
 

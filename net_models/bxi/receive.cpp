@@ -80,7 +80,7 @@ void BxiModel::match(Flight& flight, SimTime& engine)
   engine += searching;
   const SimTime matched = flight.matched = now + searching;
   const std::uint64_t bytes = transfer.deposit;
-  if (bytes == 0) {
+  if (flight.payload == 0) {
     const bool atomic = flight.kind == TransferKind::atomic || flight.kind == TransferKind::fetch_atomic;
     flight.posted = matched + (atomic ? parameters_.atomic_time : 0);
     if (flight.posted == now)
@@ -100,7 +100,8 @@ void BxiModel::match(Flight& flight, SimTime& engine)
     write_payload(flight);
 }
 
-// When the last byte is in the target's memory, as the tail's arrival is foreseen now.
+// When the last byte is in the target's memory, as the tail's arrival is foreseen now. What the target does not take
+// has crossed the network all the same.
 void BxiModel::write_payload(Flight& flight)
 {
   const Transfer& transfer = *flight.transfer;
@@ -115,16 +116,16 @@ void BxiModel::write_payload(Flight& flight)
   if (flight.kind == TransferKind::atomic || flight.kind == TransferKind::fetch_atomic)
     flight.posted += parameters_.atomic_time;
   flight.late = flight.passage.late;
-  schedule(flight, Stage::write, flight.posted + parameters_.pci_latency);
+  schedule(flight, Stage::write, flight.posted + (bytes > 0 ? parameters_.pci_latency : 0));
 }
 
 void BxiModel::deliver(Flight& flight)
 {
-  if (flight.passage.cut && flight.transfer->deposit > 0) [[unlikely]] {
+  if (flight.passage.cut && flight.payload > 0) [[unlikely]] {
     flight.incomplete = true;
     return lose(flight, TransferFailure::undeliverable);
   }
-  if (flight.transfer->deposit > 0 && (!flight.passage.foreseen() || flight.passage.late != flight.late)) {
+  if (flight.payload > 0 && (!flight.passage.foreseen() || flight.passage.late != flight.late)) {
     if (flight.passage.foreseen())
       write_payload(flight);
     return; // others came into its way: settled() will say when the tail is there

@@ -160,7 +160,7 @@ void BxiModel::settled(Passage& passage)
   Flight& flight = *static_cast<BxiPassage&>(passage).flight;
   if (flight.leaves)
     foresee(flight);
-  else if (flight.stage == Stage::write && flight.transfer->deposit > 0)
+  else if (flight.stage == Stage::write && flight.payload > 0)
     write_payload(flight);
 }
 

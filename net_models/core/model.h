@@ -53,8 +53,8 @@ public:
   // The header is at the target NIC and is matched now. The client sets transfer.deposit to the bytes that will be
   // written into the target's memory (0: truncated away, dropped or header only) and transfer.searched.
   virtual void header_arrived(Transfer& transfer) = 0;
-  // The last of transfer.deposit bytes is visible in the target's memory. Here the client writes the target's event and
-  // then starts the ack; the reply to a get or fetch_atomic is started here too.
+  // The whole payload has come, and the last of transfer.deposit bytes is visible in the target's memory. Here the
+  // client writes the target's event and then starts the ack; the reply to a get or fetch_atomic is started here too.
   virtual void delivered(Transfer& transfer) = 0;
   virtual void failed(Transfer& transfer, TransferFailure why) = 0;
 

@@ -112,7 +112,7 @@ void PlannedModel::tell_header(Flight& flight)
   flight.header_told = true;
   if (transfer.handover == nullptr) {
     transfer.client->header_arrived(transfer);
-    if (transfer.deposit == 0)
+    if (transfer.payload == 0)
       flight.plan.last_byte = timeline().now();
     return;
   }
@@ -164,7 +164,7 @@ void PlannedModel::advance(Flight& flight)
 
 SimTime PlannedModel::last_byte(const Flight& flight)
 {
-  return flight.transfer->deposit > 0 ? std::max(flight.plan.last_byte, flight.tail) : flight.plan.last_byte;
+  return flight.transfer->payload > 0 ? std::max(flight.plan.last_byte, flight.tail) : flight.plan.last_byte;
 }
 
 void PlannedModel::tell(const Flight& flight) const

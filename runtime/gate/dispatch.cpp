@@ -148,6 +148,8 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, const rank_host
   if (rank.job.traces_calls()) [[unlikely]]
     rank.job.trace_call(rank, called.name);
   called.serve(rank, arguments);
+  if (operation != UMW_OP_umw_memory_copy) // what it writes from now on nobody has been told of
+    thread.poll.told = false;
   if (!rank_host::Cpu::measures(rank.gate.clock) && rank.phase == Rank::Phase::running)
     let_time_pass(rank, thread.poll);
   // A worker process makes a new thread when the one that asks for it goes on.

@@ -42,16 +42,6 @@ TEST(Delay, AHeaderDoesNotOvertake)
   EXPECT_LT(second.done, first.done);
 }
 
-TEST(Delay, NothingToDepositIsDeliveredWithTheHeader)
-{
-  Bench bench("delay", "latency=2us,bandwidth=1GB/s");
-  Observed& put = bench.transfer(TransferKind::put, 1000);
-  put.keep = 0;
-  bench.start(put);
-  bench.run();
-  EXPECT_EQ(put.done, put.header);
-}
-
 TEST(Delay, HostWritesAreVisibleAtOnce)
 {
   Bench bench("delay");

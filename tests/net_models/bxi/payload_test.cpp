@@ -151,16 +151,6 @@ TEST(Bxi, WithoutPciEverythingIsFaster)
   EXPECT_LT(without.put_time(4096), slow - 500 * nanosecond);
 }
 
-TEST(Bxi, NothingToDepositSkipsPci)
-{
-  Bench bench("bxi");
-  Observed& put = bench.transfer(TransferKind::put, mebibyte);
-  put.keep = 0;
-  bench.start(put);
-  bench.run();
-  EXPECT_EQ(put.done, put.header);
-}
-
 // How long a Put takes while one of that size comes the other way.
 SimTime time_beside(std::uint64_t payload, std::uint64_t beside)
 {
