@@ -84,3 +84,8 @@ const struct umw_mpi_row umw_mpi_rows[] = {
   RESULT_##class(MPI_##name, name, arity) RESULT_##class(PMPI_##name, name, arity)
 #include "preload/abi/tables/mpi.def"
 #undef UMW_MPI
+
+/* Names that Open MPI 4.1 has for persistent collectives. */
+#define UMW_MPIX(name, arity) RESULT_collective(MPIX_##name, name, arity) RESULT_collective(PMPIX_##name, name, arity)
+#include "mpi_extensions.def"
+#undef UMW_MPIX

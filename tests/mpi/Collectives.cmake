@@ -32,6 +32,8 @@ foreach(name IN LISTS equal)
   collectives_test(equal-${name} 300 equal $<TARGET_FILE:umwelt> mpirun.openmpi 5 --
     ${mpi_programs}/collectives_${name})
 endforeach()
+collectives_test(equal-persistent 300 equal $<TARGET_FILE:umwelt> mpirun.openmpi 5 --
+  ${mpi_programs}/collectives_requests persistent)
 foreach(name IN LISTS mpich_equal)
   collectives_test(equal-mpich_${name} 300 equal $<TARGET_FILE:umwelt> mpirun.mpich 5 --
     ${mpi_programs}/mpich_collectives_${name})

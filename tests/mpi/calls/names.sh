@@ -15,13 +15,13 @@ done
 exports "${libraries[@]}" | sort -u >"$work/there"
 # In C and Fortran: those with a form that begins with P. Those of mpi_f08 have none. No calls of MPI are predefined
 # functions of the program's (..._fn), conversions of a status, what the compiler is told by MPI_F_SYNC_REG, MPI_SIZEOF,
-# and what MPICH has of MPI 4.1.
+# what MPICH has of MPI 4.1, and extensions (MPIX_) that are no collectives.
 {
-  sed -nE 's/^P(MPI_[A-Z].*)$/\1/p; s/^p(mpi_.*)$/\1/p' "$work/there" |
-    grep -vE '_f(08)?$|_large$|^MPI_[A-Za-z0-9_]*_F08'
-  grep -E '^mpi_.*_f08(ts)?_$' "$work/there"
+  sed -nE 's/^P(MPIX?_[A-Z].*)$/\1/p; s/^p(mpix?_.*)$/\1/p' "$work/there" |
+    grep -vE '_f(08)?$|_large$|^MPIX?_[A-Za-z0-9_]*_F08'
+  grep -E '^mpix?_.*_f08(ts)?_$' "$work/there"
 } | grep -viE \
-  '_fn_*$|_fn_null_*$|_f_sync_reg|_sizeof_|_delete_error_|_status_(c2f08|f082c)$' |
+  '_fn_*$|_fn_null_*$|_f_sync_reg|_sizeof_|_delete_error_|_status_(c2f08|f082c)$|^mpix_(comm|gpu|grequest|query)_' |
   sort -u | comm -12 - "$work/there" >"$work/wanted"
 exports "$1" | sort -u >"$work/ours"
 if (($(wc -l <"$work/wanted") < $2)); then
@@ -31,7 +31,7 @@ fi
 comm -23 "$work/wanted" "$work/ours" | tee "$work/missing"
 [[ ! -s $work/missing ]]
 # and by the name for tools
-sed -nE 's/^(MPI_[A-Z][a-z].*)$/P\1/p' "$work/wanted" | comm -12 - "$work/there" | comm -23 - "$work/ours" |
+sed -nE 's/^(MPIX?_[A-Z][a-z].*)$/P\1/p' "$work/wanted" | comm -12 - "$work/there" | comm -23 - "$work/ours" |
   tee "$work/missing"
 [[ ! -s $work/missing ]]
 echo "$(wc -l <"$work/wanted") names"
