@@ -143,7 +143,7 @@ int main(int argc, char** argv)
   try {
     if (const auto again = launch::restarted())
       launch::run(launch::options_of(again->repetition, cli::parse_command(again->arguments).run),
-                  launch::unpack(again->findings));
+                  launch::unpack(again->findings), again->arguments);
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     const std::vector<std::string> arguments = cli::command_words(argc > 0 ? argv[0] : "umwelt", given);
     const int code = execute(cli::parse_command(arguments), arguments);

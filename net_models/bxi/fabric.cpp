@@ -103,6 +103,8 @@ bool BxiFabric::pass(Passage& passage)
   }
   passage.head = passage.start + link.latency;
   ++passage.hop;
+  if (load_ != nullptr) [[unlikely]]
+    load_->carried(index, passage.bytes, passage.start);
   if (!survived)
     return false;
   if (!faults_.any())

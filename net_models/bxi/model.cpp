@@ -43,6 +43,7 @@ BxiModel::BxiModel(const ModelContext& context, const BxiParameters& parameters)
     parameters_.rx_page_gap = 0;
     parameters_.flush_time = 0;
   }
+  fabric_->tell(context_.load);
   for (Nic& nic : nics_) {
     nic.model = this;
     nic.entries.left = parameters_.e2e_entries;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "net_models/core/link_load.h"
 #include "platforms/platform.h"
 #include "runtime/base/time.h"
 
@@ -88,6 +89,9 @@ public:
     lost,
   };
 
+  // Is told from then on what links carry.
+  void tell(LinkLoad* load) { load_ = load; }
+
   Fabric() = default;
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
@@ -123,6 +127,9 @@ public:
     (void)limit;
     return false;
   }
+
+protected:
+  LinkLoad* load_ = nullptr; // null: nobody looks
 
 private:
   virtual void stop(Passage& passage) = 0;

@@ -205,6 +205,7 @@ public:
   }
 };
 
+class LinkLoad; // link_load.h
 class Observer; // observer.h
 
 // What a model may use.
@@ -215,6 +216,7 @@ struct ModelContext {
   Observer* observer = nullptr;               // of stages; null: nobody looks
   NetworkFactors factors = {};                // of the model's own parameters; the platform has its own already
   platform::LinkFailures* failures = nullptr; // null: links never fail
+  LinkLoad* load = nullptr;                   // is told what links carry; null: nobody looks
 };
 
 } // namespace umwelt::net

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "net_models/core/link_load.h"
 #include "net_models/core/observer.h"
 #include "platforms/platform.h"
 
@@ -57,6 +58,9 @@ PlannedModel::Flight& PlannedModel::take_off(Transfer& transfer)
 bool PlannedModel::start(Transfer& transfer)
 {
   Flight& flight = take_off(transfer);
+  if (context_.load != nullptr) [[unlikely]] // these models have no links: as if their bytes went over the platform's
+    context_.load->carried(context_.platform.route(transfer.source, transfer.target), transfer.payload,
+                           timeline().now());
   if (context_.failures != nullptr) [[unlikely]] {
     start_in_turn(flight);
     return true;

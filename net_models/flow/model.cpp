@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "net_models/core/link_load.h"
 #include "platforms/detour.h"
 #include "platforms/link_failures.h"
 #include "platforms/platform.h"
@@ -142,6 +143,8 @@ void FlowModel::inject(Flight& flight)
   // The NIC looks at a packet when it has it whole.
   const bool loop = route.links.empty();
   const std::uint64_t wire = parameters_.wire_bytes(transfer.payload);
+  if (context_.load != nullptr) [[unlikely]]
+    context_.load->carried(route, wire, now);
   const bool one_packet = transfer.payload <= parameters_.packet;
   const std::uint64_t first = one_packet ? wire : parameters_.packet + parameters_.packet_header;
   SimTime header_at = now + (transfer.handover == nullptr ? parameters_.rx_time : 0);

@@ -42,6 +42,8 @@ bool FluidFabric::pass(Passage& passage)
     return true;
   const platform::Route& route = *passage.route;
   const SimTime now = timeline_.now();
+  if (load_ != nullptr) [[unlikely]]
+    load_->carried(route, passage.bytes, now);
   if (faults_ != nullptr)
     for (const platform::LinkIndex link : route.links) {
       const LinkFaults::Outcome outcome = faults_->cross(link, now);

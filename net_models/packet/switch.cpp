@@ -208,6 +208,8 @@ void PacketFabric::send(PacketChannel& channel, std::size_t which)
   // No faster than it comes in.
   const SimTime end = std::max(start + duration, packet.tail_in + (from_source ? 0 : parameters_.switch_time));
   channel.free_at = end;
+  if (load_ != nullptr) [[unlikely]]
+    load_->carried(channel.index, request.bytes, start);
   if (from_source) {
     cut_next(*request.source, end);
   } else {

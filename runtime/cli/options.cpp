@@ -205,6 +205,10 @@ constexpr auto options = std::to_array<Option>({
   {Group::results, "mpi-calls", "", "follow calls of MPI by name: how many, how long, how much, between whom; the "
    "report of a deadlock names them, too (`runtime/mpi/README.md`)",
    [](S s, G) { s.run.mpi_calls = true; }},
+  {Group::results, "report-details", "", "the report has also what its page shows "
+   "(`umwelt report`): load of links, what ranks did over time, the critical path and what the run would take if "
+   "something took no time, how the run was started",
+   [](S s, G) { s.run.report_details = true; }},
   {Group::results, "q quiet", "", "no summary, no progress, no notes; errors remain",
    [](S s, G) { s.run.verbosity = -1; }},
   {Group::results, "v verbose", "", "tell more; again for still more",

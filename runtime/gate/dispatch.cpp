@@ -131,6 +131,8 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, const rank_host
     rank.job.output().burst_ended(rank.worker, rank.index); // before others may run
   rank.enter(is(looks | brief), is(ahead), burst);
   if (is(acts | tries)) {
+    if (job::Details* const details = rank.job.details(); details != nullptr)
+      details->path().acted(static_cast<std::size_t>(rank.index));
     thread.poll.idle = false;
     thread.poll.acted = true;
     job::Polling::end_rounds(rank);

@@ -21,6 +21,14 @@ namespace umwelt::job
 namespace
 {
 
+std::vector<std::uint32_t> nodes_of(const plan::Placement& placement)
+{
+  std::vector<std::uint32_t> nodes;
+  for (const plan::RankPlace& place : placement.ranks)
+    nodes.push_back(place.node);
+  return nodes;
+}
+
 net::NodeParameters read_node_parameters(const plan::RunOptions& options)
 {
   Parameters parameters;
@@ -64,7 +72,11 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
 {
   if (plan_.kernels)
     check_kernels(plan_, node_parameters_);
-  network_ = std::make_unique<Network>(plan_, timeline_, fabric_);
+  if (plan_.options.report_details)
+    details_ = std::make_unique<Details>(
+        *plan_.platform, nodes_of(plan_.placement),
+        [this](std::uint32_t from, std::uint32_t to) { return network_->pair_time(from, to); });
+  network_ = std::make_unique<Network>(plan_, timeline_, fabric_, details_ ? &details_->load() : nullptr);
   for (NodeRegions* const one : {network_->regions(), computing_.regions()})
     if (one != nullptr)
       regions_.push_back(one);
@@ -75,7 +87,7 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
     collectives_ = std::make_unique<Collectives>(
         *this, *plan_.collectives, plan_.collectives->want_pair_times() ? network_->pair_times() : mpi::PairTimes{});
   fabric_.set_observer(&counter_);
-  if (plan_.options.mpi_calls)
+  if (plan_.options.mpi_calls || details_)
     fabric_.tell_ends();
   scheduler_.on_stall = [this] { return stalled(); };
   if (model.has_external() || plan_.options.ctl) { // by which it may come to have some

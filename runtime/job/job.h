@@ -25,6 +25,7 @@
 #include "runtime/job/collectives.h"
 #include "runtime/job/control.h"
 #include "runtime/job/cores.h"
+#include "runtime/job/details.h"
 #include "runtime/job/file_locks.h"
 #include "runtime/job/futexes.h"
 #include "runtime/job/idleness.h"
@@ -107,6 +108,8 @@ public:
   [[nodiscard]] SysvHost& sysv() { return sysv_; }
   [[nodiscard]] SharedObjects& shared_objects() { return shared_objects_; }
   [[nodiscard]] FileLocks& file_locks() { return file_locks_; }
+  // Null: the report has none.
+  [[nodiscard]] Details* details() { return details_.get(); }
   // Null: none is modelled.
   [[nodiscard]] Collectives* collectives() { return collectives_.get(); }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
@@ -263,6 +266,7 @@ private:
   SharedObjects shared_objects_{*this};
   FileLocks file_locks_{*this};
   SysvHost sysv_;
+  std::unique_ptr<Details> details_; // null: nobody looks
   std::unique_ptr<Network> network_;
   std::vector<NodeRegions*> regions_; // of models and of computing
   std::unique_ptr<Control> control_;  // null: without --ctl

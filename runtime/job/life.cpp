@@ -38,6 +38,8 @@ void Job::finish(Rank& rank)
   for (NodeRegions* const one : regions_)
     one->ended(static_cast<std::size_t>(rank.index), rank.node, timeline_.now());
   rank.finished = timeline_.now();
+  if (details_)
+    details_->look_at(workers_ ? workers_->pid(rank.worker) : getpid());
   rank.portals->detach();
   rank.pmi->close();
   shared_memory_.forget(rank);

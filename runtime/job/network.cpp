@@ -41,13 +41,15 @@ net::NetworkFactors network_factors(const plan::RunOptions& options)
 
 } // namespace
 
-Network::Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener)
+Network::Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener,
+                 net::LinkLoad* load)
     : plan_(plan), timeline_(timeline), context_{timeline,
                                                  *plan.platform,
                                                  &listener,
                                                  plan.trace.get(),
                                                  network_factors(plan.options),
-                                                 plan.failures.get()},
+                                                 plan.failures.get(),
+                                                 load},
       models_(plan.models)
 {
   if (!models_.mixed() && !models_.change()) {
@@ -103,6 +105,12 @@ std::string Network::name_of(net::MixedModel::Index index) const
   return kind.parameters.empty() ? kind.name : fmt::format("{}:{}", kind.name, kind.parameters);
 }
 
+net::PairTime Network::pair_time(net::NodeIndex from, net::NodeIndex to) const
+{
+  return net::pair_time(plan_.options.model, *plan_.platform, context_.factors, nic_parameters(plan_.options), from,
+                        to);
+}
+
 mpi::PairTimes Network::pair_times() const
 {
   const std::vector<plan::RankPlace>& places = plan_.placement.ranks;
@@ -110,8 +118,7 @@ mpi::PairTimes Network::pair_times() const
                                   [&](const plan::RankPlace& place) { return place.node != places.front().node; });
   const net::NodeIndex from = places.front().node;
   const net::NodeIndex to = other == places.end() ? from : other->node;
-  const net::PairTime time =
-      net::pair_time(plan_.options.model, *plan_.platform, context_.factors, nic_parameters(plan_.options), from, to);
+  const net::PairTime time = pair_time(from, to);
   return {sim::to_seconds(time.latency), time.bandwidth};
 }
 

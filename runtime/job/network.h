@@ -7,6 +7,7 @@
 
 #include "net_models/core/model.h"
 #include "net_models/mixed/model.h"
+#include "net_models/pair_times.h"
 #include "runtime/job/node_regions.h"
 #include "runtime/mpi/collective_models.h"
 #include "runtime/observe/statistics.h"
@@ -19,7 +20,8 @@ class Network
 {
 public:
   // The plan outlives it, and so does what models may use. Throws std::invalid_argument: bad parameters.
-  Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener);
+  // `load` is told what links carry; it may be null.
+  Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener, net::LinkLoad* load);
 
   [[nodiscard]] net::Model& model() const { return *model_; }
   // Null: all nodes have the same, and keep it.
@@ -35,7 +37,9 @@ public:
   // As users call it: "loggp:L=2us".
   [[nodiscard]] std::string name_of(net::MixedModel::Index index) const;
 
-  // Of the model of --model, between the nodes of the first two ranks that are not on the same one: for models of
+  // Of the model of --model, of a message alone on the machine.
+  [[nodiscard]] net::PairTime pair_time(net::NodeIndex from, net::NodeIndex to) const;
+  // The same, between the nodes of the first two ranks that are not on the same one: for models of
   // collectives.
   [[nodiscard]] mpi::PairTimes pair_times() const;
 

@@ -41,6 +41,8 @@ constexpr SimTime poll_interval = 100 * sim::nanosecond; // of a native poll loo
 
 void Polling::productive(Rank& rank)
 {
+  if (Details* const details = job_.details(); details != nullptr)
+    details->path().found(static_cast<std::size_t>(rank.index));
   PollState& poll = rank.running().poll;
   poll.empty = 0;
   poll.computed = poll.idle = false;

@@ -47,9 +47,16 @@ void PortalsHost::tell(Rank& rank)
   rank.notify_network();
 }
 
-void PortalsHost::came(portals::Process& process, std::uint32_t source, sim::SimTime began)
+void PortalsHost::came(portals::Process& process, std::uint32_t source, sim::SimTime began, std::uint64_t bytes)
 {
-  rank_of(process).came(source, began);
+  rank_of(process).came(source, began, bytes);
+}
+
+void PortalsHost::answered(portals::Process& process, std::uint32_t other, sim::SimTime began, std::uint64_t bytes)
+{
+  if (Details* const details = job_.details(); details != nullptr)
+    details->path().answered(static_cast<std::size_t>(rank_of(process).index), other, began, bytes,
+                             job_.scheduler().now());
 }
 
 void PortalsHost::exchanged(portals::Process& process, std::uint32_t other, sim::SimTime began)

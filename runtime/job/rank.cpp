@@ -90,10 +90,12 @@ void Rank::spend(observe::RankState state, SimTime time, bool ahead)
   timers.cpu_passed();
 }
 
-void Rank::tell_trace(observe::RankState state, SimTime from, SimTime to)
+void Rank::tell_trace(observe::RankState state, SimTime from, SimTime to, CriticalPath::Wait how)
 {
   if (observe::Trace* trace = job.plan().trace.get())
     trace->rank_spent(static_cast<std::uint32_t>(index), state, from, to);
+  if (Details* const details = job.details(); details != nullptr)
+    details->spent(static_cast<std::size_t>(index), state, from, to, how);
 }
 
 void Rank::leave()
@@ -157,7 +159,10 @@ template <class Block> bool Rank::wait_with(const Waiting& waiting, Block block)
   if (self.number == 0) {
     const SimTime until = std::max(scheduler.now(), begin);
     statistics.waiting += until - begin;
-    tell_trace(observe::RankState::waiting, begin, until);
+    tell_trace(observe::RankState::waiting, begin, until,
+               waiting.what == For::network ? CriticalPath::Wait::polls
+               : woken                      ? CriticalPath::Wait::woken
+                                            : CriticalPath::Wait::elapsed);
   }
   return woken;
 }
@@ -313,10 +318,12 @@ bool Rank::notify_of_timer(const Timers::Notice& notice, std::uint64_t count)
   return send_signal(information, thread);
 }
 
-void Rank::came(std::size_t source, SimTime at)
+void Rank::came(std::size_t source, SimTime at, std::uint64_t bytes)
 {
   if (gate.mpi_counts != nullptr)
     lateness.came(at, source, job.scheduler().now());
+  if (Details* const details = job.details(); details != nullptr)
+    details->path().came(static_cast<std::size_t>(index), source, at, bytes, job.scheduler().now());
 }
 
 void Rank::exchanged(std::size_t other, SimTime at)

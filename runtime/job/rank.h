@@ -13,6 +13,7 @@
 #include "runtime/base/time.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/fold/totals.h"
+#include "runtime/job/critical_path.h"
 #include "runtime/job/lateness.h"
 #include "runtime/job/pending.h"
 #include "runtime/job/thread.h"
@@ -75,7 +76,8 @@ public:
   // CPU time of the calling thread goes by: computing, or communication. `ahead`: it may go on at once
   // (Thread::spend_ahead).
   void spend(observe::RankState state, SimTime time, bool ahead = false);
-  void tell_trace(observe::RankState state, SimTime from, SimTime to);
+  void tell_trace(observe::RankState state, SimTime from, SimTime to,
+                  CriticalPath::Wait how = CriticalPath::Wait::elapsed);
 
   // What a waiting thread waits for. A message must not wake a helper thread that looks at a pipe; who waits for itself
   // is woken by name.
@@ -86,9 +88,9 @@ public:
   bool wait(SimTime deadline, For what = For::anything);
   // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
   bool wait_in_background(SimTime deadline, For what = For::anything);
-  // What rank `source` began at that time has come for it; what either of them began then has gone from it to rank
-  // `other`, or come as an answer (job/lateness.h).
-  void came(std::size_t source, SimTime at);
+  // What rank `source` began at that time has come for it, so many bytes; what either of them began then has gone from
+  // it to rank `other`, or come as an answer (job/lateness.h).
+  void came(std::size_t source, SimTime at, std::uint64_t bytes);
   void exchanged(std::size_t other, SimTime at);
   // Threads that wait for the network look again; or all that wait.
   void notify_network();

@@ -88,6 +88,12 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
   for (const auto& [function, ticks] : profile().most(0))
     record.profile.push_back({function.second, function.first, ticks});
   record.folding = fold_records();
+  if (details_) {
+    std::vector<SimTime> ends;
+    for (const observe::RankRecord& rank : record.ranks)
+      ends.push_back(rank.finished);
+    record.details = std::make_shared<observe::Details>(details_->record(ends));
+  }
   record.host.wall_seconds = wall_seconds;
   rusage own{};
   getrusage(RUSAGE_SELF, &own);

@@ -22,9 +22,9 @@ void SocketHost::socket_changed(std::uint32_t index)
   rank.notify_all();
 }
 
-void SocketHost::came(std::uint32_t index, std::uint32_t source, sim::SimTime began)
+void SocketHost::came(std::uint32_t index, std::uint32_t source, sim::SimTime began, std::uint64_t bytes)
 {
-  job_.ranks()[index]->came(source, began);
+  job_.ranks()[index]->came(source, began, bytes);
 }
 
 void SocketHost::exchanged(std::uint32_t index, std::uint32_t other, sim::SimTime began)

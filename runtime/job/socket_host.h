@@ -19,7 +19,7 @@ public:
   void outside_refused(std::uint32_t rank, sockets::IpAddress host) override;
   void sent(std::uint32_t rank, std::size_t bytes) override;
   void received(std::uint32_t rank, std::size_t bytes) override;
-  void came(std::uint32_t rank, std::uint32_t source, sim::SimTime began) override;
+  void came(std::uint32_t rank, std::uint32_t source, sim::SimTime began, std::uint64_t bytes) override;
   void exchanged(std::uint32_t rank, std::uint32_t other, sim::SimTime began) override;
 
 private:

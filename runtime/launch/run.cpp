@@ -29,6 +29,8 @@
 #include "runtime/launch/installation.h"
 #include "runtime/launch/mpi_settings.h"
 #include "runtime/launch/restart.h"
+#include "runtime/launch/results.h"
+#include "runtime/launch/run_facts.h"
 #include "runtime/launch/tracers.h"
 #include "runtime/launch/wrapper_kinds.h"
 #include "runtime/launch/wrappers.h"
@@ -58,12 +60,6 @@ namespace
 
 constexpr const char* library_path = "LD_LIBRARY_PATH";
 constexpr std::size_t many_ranks = 1000; // a machine for fewer is built within a tenth of a second or so
-
-void note(const plan::RunOptions& options, const std::string& text)
-{
-  if (options.verbosity >= 0)
-    fmt::print(stderr, "umwelt: {}\n", text);
-}
 
 // Two programs of one run may give the same advice; a user needs it once.
 void print_notes(const plan::RunOptions& options, const std::vector<std::string>& notes)
@@ -284,71 +280,6 @@ void check_machine(plan::Plan& plan, const plan::WorkerPlan& workers, const plan
   plan.own_descriptors = needs.descriptors_of_runtime;
 }
 
-std::unique_ptr<observe::Trace> open_trace(const plan::Plan& plan)
-{
-  const plan::RunOptions& options = plan.options;
-  observe::TraceLayout layout;
-  layout.nodes = plan.placement.hostnames;
-  for (const plan::RankPlace& place : plan.placement.ranks)
-    layout.rank_nodes.push_back(place.node);
-  layout.nid = [](std::uint32_t node) -> std::uint32_t { return portals::Process::nid_of(node); };
-  if (!options.trace_ranks.empty() && options.trace_ranks.back() >= layout.rank_nodes.size())
-    throw UsageError("--trace-ranks", fmt::format("ranks below {}, the number of ranks", layout.rank_nodes.size()),
-                     fmt::format("{}", options.trace_ranks.back()), "Ranks are counted from 0.");
-  return std::make_unique<observe::Trace>(
-      observe::TraceOptions{options.trace, *options.trace_format, options.trace_ranks}, std::move(layout),
-      [](const net::Transfer& transfer) -> const void* {
-        const bool of_portals =
-            dynamic_cast<const portals::Fabric*>(transfer.client) != nullptr; // or a segment of a socket
-        return of_portals ? static_cast<const void*>(static_cast<const portals::Leg&>(transfer).message) : &transfer;
-      });
-}
-
-// Opens what the user has asked to be written, before the start: the trace of `plan`, and the report (or null).
-std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)
-{
-  const plan::RunOptions& options = plan.options;
-  std::unique_ptr<observe::ResultFile> report;
-  if (!options.report.empty())
-    report = std::make_unique<observe::ResultFile>("--report", options.report);
-  if (!options.trace.empty())
-    plan.trace = open_trace(plan);
-  if (report && plan.trace && report->same_file(plan.trace->file()))
-    throw UsageError("--report " + options.report, "a file of its own", "that of --trace " + options.trace,
-                     "Name another one.");
-  return report;
-}
-
-// Writes what is left of report and trace. False: one of them is not whole, as has been said then.
-bool finish_results(const plan::Plan& plan, observe::ResultFile* report, const observe::JobRecord& record,
-                    bool deterministic)
-{
-  bool whole = true;
-  const auto attempt = [&whole](const auto& write) {
-    try {
-      write();
-    } catch (const std::runtime_error& error) {
-      fmt::print(stderr, "umwelt run: {}\n", error.what());
-      whole = false;
-    }
-  };
-  if (report != nullptr)
-    attempt([&] {
-      report->buffer() += observe::report_json(record, deterministic);
-      report->finish();
-    });
-  if (plan.trace)
-    attempt([&plan, &trace = *plan.trace] {
-      trace.finish();
-      note(plan.options, fmt::format("trace {}: {} records, {}{}", plan.options.trace,
-                                     observe::show_count(trace.records()), observe::show_bytes(trace.bytes()),
-                                     *plan.options.trace_format == observe::TraceFormat::perfetto
-                                         ? "; open it in https://ui.perfetto.dev"
-                                         : ""));
-    });
-  return whole;
-}
-
 bool needs_wrapper_run(const plan::ProgramPlan& plan)
 {
   return is_wrapper(plan.program);
@@ -409,9 +340,7 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
       throw std::runtime_error(fmt::format("{}: expected a part of Umwelt, got: {}. Next step: install Umwelt again, "
                                            "or build the whole project; `umwelt doctor` says what else is missing",
                                            file.string(), std::strerror(errno)));
-  for (const auto& [option, path] : {std::pair("--report", &options.report), {"--trace", &options.trace}})
-    if (!path->empty())
-      observe::ResultFile::check(option, *path); // before wrappers run
+  check_results(options);
   check_kernels_file(options);
   job::StandardOutput::check(options.output);
   std::vector<std::string> unsaid; // the second start says them
@@ -443,8 +372,9 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
 namespace
 {
 
-int run_job(plan::RunOptions options, const Wrappers& wrappers)
+int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vector<std::string>& arguments)
 {
+  const observe::RunFacts facts = run_facts(arguments, options.platform);
   const auto begin = std::chrono::steady_clock::now();
   const Installation installation = find_installation();
   loader::PrivateDirectory directory(options.keep_temps);
@@ -505,7 +435,12 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
       signals.reset();
     directory.remove();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-    const observe::JobRecord record = job.record(outcome, wall.count());
+    observe::JobRecord record = job.record(outcome, wall.count());
+    if (record.details) {
+      const std::vector<observe::RunFacts::Object> objects = std::move(record.details->run.objects);
+      record.details->run = facts;
+      record.details->run.objects = objects;
+    }
     if (options.verbosity >= 0 && options.summary)
       fmt::print(stderr, "{}", observe::summary(record));
     const bool printed = job.finish_output();
@@ -528,13 +463,13 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers)
 
 } // namespace
 
-void run(plan::RunOptions options, const Wrappers& wrappers)
+void run(plan::RunOptions options, const Wrappers& wrappers, const std::vector<std::string>& arguments)
 {
   engine::adopt_runtime_thread_pointer();
   int exit_code = exit_code::failure;
   bool done = false;
   try {
-    exit_code = run_job(std::move(options), wrappers);
+    exit_code = run_job(std::move(options), wrappers, arguments);
     done = true;
   } catch (const UsageError& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());

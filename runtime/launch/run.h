@@ -19,6 +19,7 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
             const Repetition& repetition = {});
 
 // Second start: runs the job. Does not return to the C library: its exit would run destructors of the ranks' libraries.
-[[noreturn]] void run(plan::RunOptions options, const Wrappers& wrappers);
+// `arguments`: as above.
+[[noreturn]] void run(plan::RunOptions options, const Wrappers& wrappers, const std::vector<std::string>& arguments);
 
 } // namespace umwelt::launch

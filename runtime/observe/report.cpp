@@ -10,6 +10,7 @@
 
 #include "runtime/base/demangle.h"
 #include "runtime/observe/changes_report.h"
+#include "runtime/observe/details_report.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/mpi_report.h"
 #include "runtime/observe/tables.h"
@@ -544,7 +545,16 @@ std::string report_json(const JobRecord& job, bool deterministic)
                     {"peak_resident_bytes", job.host.peak_resident_bytes}};
   }
   // Command lines may hold bytes that are not UTF-8: they are replaced rather than refused.
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  std::string text = json.dump(2, ' ', false, replace);
+  if (job.details) { // thousands of numbers: not one in a line
+    text.resize(text.size() - 2);
+    const nlohmann::ordered_json details = details_json(*job.details);
+    for (const auto& [key, value] : details.items())
+      text += fmt::format(",\n  \"{}\": {}", key, value.dump(-1, ' ', false, replace));
+    text += "\n}";
+  }
+  return text + "\n";
 }
 
 } // namespace umwelt::observe

@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/base/time.h"
 #include "runtime/mpi/totals.h"
+#include "runtime/observe/details.h"
 
 namespace umwelt::observe
 {
@@ -222,6 +224,7 @@ struct JobRecord {
   std::vector<FoldRecord> folding;
   std::vector<CollectiveRecord> collectives; // that were called
   std::vector<mpi::Totals> mpi_calls;        // by rank; none: they were not followed
+  std::shared_ptr<Details> details;          // null: --report-details was not asked for
   HostFigures host;
 };
 

@@ -113,11 +113,12 @@ struct RunOptions {
   std::uint64_t fold_budget = 0;                // bytes, of all ranks; 0: so much for each
   sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls
   std::uint64_t seed = 0;
-  unsigned repeat = 1;     // runs of the same, one after the other
-  bool summary = true;     // at the end
-  bool notes_said = false; // by the run before
-  std::string report;      // path; empty: none
-  std::string trace;       // the same
+  unsigned repeat = 1;         // runs of the same, one after the other
+  bool summary = true;         // at the end
+  bool notes_said = false;     // by the run before
+  std::string report;          // path; empty: none
+  std::string trace;           // the same
+  bool report_details = false; // what its page shows besides
   std::optional<observe::TraceFormat>
       trace_format;                       // --trace-format, else by the name of the file; set if there is a trace
   std::vector<std::uint32_t> trace_ranks; // ascending; empty: all

@@ -84,7 +84,7 @@ void Stack::delivered(net::Transfer& transfer)
   auto& segment = static_cast<Segment&>(transfer);
   if (const Socket* socket = find(segment.to)) {
     host_.exchanged(segment.initiator_process, socket->rank, segment.began);
-    host_.came(socket->rank, segment.initiator_process, segment.began);
+    host_.came(socket->rank, segment.initiator_process, segment.began, segment.payload);
   }
   switch (segment.kind) {
   case Segment::Kind::syn:

@@ -48,8 +48,11 @@ public:
   // socket.
   virtual void sent(std::uint32_t rank, std::size_t bytes) = 0;
   virtual void received(std::uint32_t rank, std::size_t bytes) = 0;
-  // What rank `source` sent at `began` has come for the rank.
-  virtual void came(std::uint32_t rank, std::uint32_t source, SimTime began) { (void)rank, (void)source, (void)began; }
+  // What rank `source` sent at `began` has come for the rank: so many bytes.
+  virtual void came(std::uint32_t rank, std::uint32_t source, SimTime began, std::uint64_t bytes)
+  {
+    (void)rank, (void)source, (void)began, (void)bytes;
+  }
   // What it sent to rank `other` at `began` is there.
   virtual void exchanged(std::uint32_t rank, std::uint32_t other, SimTime began)
   {

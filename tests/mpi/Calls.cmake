@@ -41,6 +41,7 @@ foreach(program IN ITEMS calls_deadlock mpich_calls_deadlock)
     endforeach()
   endforeach()
 endforeach()
+set_property(TEST mpi.mpich_calls_deadlock_requests-0 mpi.mpich_calls_deadlock_barrier-0 APPEND PROPERTY LABELS long)
 add_test(NAME mpi.calls_names
   COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/calls/names.sh $<TARGET_FILE:umwelt-mpi> 2000)
 set_tests_properties(mpi.calls_names PROPERTIES LABELS mpi TIMEOUT 60)

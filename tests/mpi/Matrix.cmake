@@ -17,7 +17,7 @@ set(mpi_options_node -N 2)
 
 # mpi_test(<name> NP <n>... [PROGRAM <program>] [ARGUMENTS ...] [INPUT <file>] [ENVIRONMENT A=B...] [WAYS <way>...]
 #          [OPTIONS ...])
-# What takes CI too long has the label "long": three ranks, where 2, 4 and 5 are there, too, in ways other than Portals.
+# What takes CI too long has the label "long": two and three ranks in ways other than Portals, where more are there.
 # OPTIONS go to umwelt run alone. WAYS: ob1, cm, worker processes, tcp and node unless given. ARGUMENTS may hold ":" and
 # what mpirun and umwelt run understand after it.
 function(mpi_test name)
@@ -33,6 +33,7 @@ function(mpi_test name)
     list(APPEND environment UMWELT_TEST_INPUT=${CMAKE_CURRENT_SOURCE_DIR}/${arg_INPUT})
   endif()
   set(command ${mpi_programs}/${arg_PROGRAM} ${arg_ARGUMENTS})
+  list(GET arg_NP -1 most)
   foreach(np IN LISTS arg_NP)
     set(test mpi.${name}-${np})
     set(directory ${CMAKE_CURRENT_BINARY_DIR}/results/${name}-${np})
@@ -45,7 +46,7 @@ function(mpi_test name)
         COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated ${directory} $<TARGET_FILE:umwelt> ${np}
                 ${mpi_options_${way}} ${arg_OPTIONS} -- ${command})
       set(labels mpi ${way})
-      if(np EQUAL 3 AND NOT way IN_LIST mpi_ways)
+      if((np EQUAL 3 OR (np EQUAL 2 AND most GREATER 3)) AND NOT way IN_LIST mpi_ways)
         list(APPEND labels long)
       endif()
       set_tests_properties(${test}.${way} PROPERTIES

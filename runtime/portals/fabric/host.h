@@ -22,10 +22,15 @@ public:
   virtual void changed(Process& process) = 0;
   // The first of these, of that queue.
   virtual void event_visible(Process& process, ptl_handle_eq_t queue) { (void)queue, changed(process); }
-  // What rank `source` began at `began` has come for it, as far as the NIC is concerned.
-  virtual void came(Process& process, std::uint32_t source, sim::SimTime began)
+  // What rank `source` began at `began` has come for it, as far as the NIC is concerned: so many bytes.
+  virtual void came(Process& process, std::uint32_t source, sim::SimTime began, std::uint64_t bytes)
   {
-    (void)process, (void)source, (void)began;
+    (void)process, (void)source, (void)began, (void)bytes;
+  }
+  // The answer to what it began itself at `began` has come from rank `other`.
+  virtual void answered(Process& process, std::uint32_t other, sim::SimTime began, std::uint64_t bytes)
+  {
+    (void)process, (void)other, (void)began, (void)bytes;
   }
   // What either of them began then has gone from it to rank `other`, or come as an answer.
   virtual void exchanged(Process& process, std::uint32_t other, sim::SimTime began)

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/launch/results.h"
+
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/base/usage_error.h"
+#include "runtime/observe/format.h"
+#include "runtime/observe/report.h"
+#include "runtime/portals/fabric/fabric.h"
+#include "runtime/portals/fabric/message.h"
+#include "runtime/portals/fabric/process.h"
+
+namespace umwelt::launch
+{
+
+namespace
+{
+
+std::unique_ptr<observe::Trace> open_trace(const plan::Plan& plan)
+{
+  const plan::RunOptions& options = plan.options;
+  observe::TraceLayout layout;
+  layout.nodes = plan.placement.hostnames;
+  for (const plan::RankPlace& place : plan.placement.ranks)
+    layout.rank_nodes.push_back(place.node);
+  layout.nid = [](std::uint32_t node) -> std::uint32_t { return portals::Process::nid_of(node); };
+  if (!options.trace_ranks.empty() && options.trace_ranks.back() >= layout.rank_nodes.size())
+    throw UsageError("--trace-ranks", fmt::format("ranks below {}, the number of ranks", layout.rank_nodes.size()),
+                     fmt::format("{}", options.trace_ranks.back()), "Ranks are counted from 0.");
+  return std::make_unique<observe::Trace>(
+      observe::TraceOptions{options.trace, *options.trace_format, options.trace_ranks}, std::move(layout),
+      [](const net::Transfer& transfer) -> const void* {
+        const bool of_portals =
+            dynamic_cast<const portals::Fabric*>(transfer.client) != nullptr; // or a segment of a socket
+        return of_portals ? static_cast<const void*>(static_cast<const portals::Leg&>(transfer).message) : &transfer;
+      });
+}
+
+} // namespace
+
+void note(const plan::RunOptions& options, const std::string& text)
+{
+  if (options.verbosity >= 0)
+    fmt::print(stderr, "umwelt: {}\n", text);
+}
+
+void check_results(const plan::RunOptions& options)
+{
+  for (const auto& [option, path] : {std::pair("--report", &options.report), {"--trace", &options.trace}})
+    if (!path->empty())
+      observe::ResultFile::check(option, *path);
+}
+
+std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)
+{
+  const plan::RunOptions& options = plan.options;
+  std::unique_ptr<observe::ResultFile> report;
+  if (!options.report.empty())
+    report = std::make_unique<observe::ResultFile>("--report", options.report);
+  if (!options.trace.empty())
+    plan.trace = open_trace(plan);
+  if (report && plan.trace && report->same_file(plan.trace->file()))
+    throw UsageError("--report " + options.report, "a file of its own", "that of --trace " + options.trace,
+                     "Name another one.");
+  return report;
+}
+
+bool finish_results(const plan::Plan& plan, observe::ResultFile* report, const observe::JobRecord& record,
+                    bool deterministic)
+{
+  bool whole = true;
+  const auto attempt = [&whole](const auto& write) {
+    try {
+      write();
+    } catch (const std::runtime_error& error) {
+      fmt::print(stderr, "umwelt run: {}\n", error.what());
+      whole = false;
+    }
+  };
+  if (report != nullptr)
+    attempt([&] {
+      report->buffer() += observe::report_json(record, deterministic);
+      report->finish();
+    });
+  if (plan.trace)
+    attempt([&plan, &trace = *plan.trace] {
+      trace.finish();
+      note(plan.options, fmt::format("trace {}: {} records, {}{}", plan.options.trace,
+                                     observe::show_count(trace.records()), observe::show_bytes(trace.bytes()),
+                                     *plan.options.trace_format == observe::TraceFormat::perfetto
+                                         ? "; open it in https://ui.perfetto.dev"
+                                         : ""));
+    });
+  return whole;
+}
+
+} // namespace umwelt::launch

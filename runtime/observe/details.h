@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the page of a report shows besides its figures (--report-details): when links carried how much, what ranks did
+// over time, how to run it again. Plain data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/base/time.h"
+#include "runtime/observe/critical_path.h"
+
+namespace umwelt::observe
+{
+
+// How a run was started, and on what.
+struct RunFacts {
+  std::vector<std::string> command; // umwelt's own
+  std::string directory;            // working directory
+  std::string started;              // UTC, ISO 8601
+  std::string simgrid;              // version of the library
+  struct Object {
+    std::string path;
+    std::string build_id; // hexadecimal; empty: it has none
+  };
+  std::vector<Object> objects; // that ranks have executed code of
+  std::string platform;        // as given
+  std::string host;
+  std::string system;
+  std::string processor;
+  unsigned cores = 0;
+  std::uint64_t memory_bytes = 0;
+};
+
+struct Details {
+  RunFacts run;
+
+  // Ends of links, where the platform has a shape.
+  struct Vertex {
+    std::string name;
+    bool host = false;
+  };
+  static constexpr std::uint32_t unknown = ~0U;
+  struct Link { // that has carried something
+    std::string name;
+    std::string kind; // of its cable: node, local, global; empty: a platform from a file has none
+    std::uint32_t from = unknown;
+    std::uint32_t to = unknown;
+    double bandwidth = 0; // bytes per second
+    sim::SimTime latency = 0;
+    std::uint64_t bytes = 0;           // headers and what was sent again included
+    std::vector<double> bytes_per_bin; // as many bins as the run was long
+  };
+  sim::SimTime link_bin = 0; // ps
+  std::vector<Vertex> vertices;
+  std::vector<Link> links;
+
+  // By rank and RankState: time in it, ps per bin. Of the main threads.
+  using Outline = std::array<std::vector<double>, 3>;
+  sim::SimTime outline_bin = 0; // ps
+  std::vector<Outline> outline;
+
+  CriticalPathRecord path;
+};
+
+} // namespace umwelt::observe

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/observe/details_report.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace umwelt::observe
+{
+
+namespace
+{
+
+using Json = nlohmann::ordered_json;
+
+Json run_json(const RunFacts& run)
+{
+  Json objects = Json::array();
+  for (const RunFacts::Object& object : run.objects)
+    objects.push_back({{"path", object.path}, {"build_id", object.build_id}});
+  return {{"command", run.command},
+          {"directory", run.directory},
+          {"started", run.started},
+          {"simgrid", run.simgrid},
+          {"platform", run.platform},
+          {"objects", objects},
+          {"host",
+           {{"name", run.host},
+            {"system", run.system},
+            {"processor", run.processor},
+            {"cores", run.cores},
+            {"memory_bytes", run.memory_bytes}}}};
+}
+
+Json links_json(const Details& details)
+{
+  Json vertices = Json::array();
+  for (const Details::Vertex& vertex : details.vertices)
+    vertices.push_back({{"name", vertex.name}, {"kind", vertex.host ? "host" : "switch"}});
+  Json links = Json::array();
+  for (const Details::Link& link : details.links) {
+    Json entry = {{"name", link.name},
+                  {"class", link.kind},
+                  {"bandwidth_Bps", link.bandwidth},
+                  {"latency_ps", link.latency},
+                  {"bytes", link.bytes}};
+    if (link.from != Details::unknown) {
+      entry["from"] = link.from;
+      entry["to"] = link.to;
+    }
+    Json bins = Json::array();
+    for (const double bytes : link.bytes_per_bin)
+      bins.push_back(std::llround(bytes));
+    entry["bytes_per_bin"] = std::move(bins);
+    links.push_back(std::move(entry));
+  }
+  return {{"bin_ps", details.link_bin}, {"nodes", vertices}, {"links", links}};
+}
+
+// In thousandths of a bin: thousands of ranks are to fit into a page.
+Json timeline_json(const Details& details)
+{
+  const double unit = static_cast<double>(details.outline_bin) / 1000;
+  Json ranks = Json::array();
+  for (const Details::Outline& rank : details.outline) {
+    Json states = Json::array();
+    for (const std::vector<double>& state : rank) {
+      Json bins = Json::array();
+      for (const double time : state)
+        bins.push_back(std::llround(time / unit));
+      states.push_back(std::move(bins));
+    }
+    ranks.push_back(std::move(states));
+  }
+  return {{"bin_ps", details.outline_bin},
+          {"unit", "thousandths of a bin"},
+          {"states", {"computing", "communicating", "waiting"}},
+          {"ranks", ranks}};
+}
+
+Json path_json(const CriticalPathRecord& path)
+{
+  Json kinds;
+  for (std::size_t i = 0; i < path_kinds; ++i)
+    kinds[fmt::format("{}_ps", path_kind_names[i])] = path.kinds[i];
+  Json ranks = Json::array();
+  for (std::size_t rank = 0; rank < path.ranks.size(); ++rank)
+    if (path.ranks[rank] > 0)
+      ranks.push_back({{"rank", rank}, {"ps", path.ranks[rank]}});
+  Json segments = Json::array();
+  for (const CriticalPathRecord::Segment& one : path.segments) {
+    Json segment = {{"rank", one.rank}, {"begin_ps", one.begin}, {"end_ps", one.end}};
+    if (one.message)
+      segment["message_from"] = one.from;
+    segments.push_back(std::move(segment));
+  }
+  Json answers = Json::array();
+  for (const CriticalPathRecord::Answer& one : path.if_free)
+    answers.push_back({{"what", one.what}, {"simulated_ps", one.simulated}});
+  return {{"length_ps", path.length},
+          {"known_since_ps", path.known_since},
+          {"kinds", kinds},
+          {"ranks", ranks},
+          {"segments", segments},
+          {"segments_left_out", path.left_out},
+          {"as_it_is_ps", path.as_it_is},
+          {"if_free", answers}};
+}
+
+} // namespace
+
+nlohmann::ordered_json details_json(const Details& details)
+{
+  Json json;
+  json["run"] = run_json(details.run);
+  json["links"] = links_json(details);
+  json["timeline"] = timeline_json(details);
+  json["critical_path"] = path_json(details.path);
+  return json;
+}
+
+} // namespace umwelt::observe

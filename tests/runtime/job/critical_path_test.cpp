@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Small graphs of which the answers are known.
+#include "runtime/job/critical_path.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace umwelt::job
+{
+namespace
+{
+
+using observe::PathKind;
+using observe::RankState;
+using sim::microsecond;
+using sim::SimTime;
+using Wait = CriticalPath::Wait;
+
+// Ranks on nodes of their own. A message takes 1 us on links, 1 us in NICs, and 1 us for each 1000 bytes.
+struct Graph {
+  explicit Graph(std::uint32_t ranks)
+      : path(numbers(ranks), [](std::uint32_t, std::uint32_t) {
+          return CriticalPath::Alone{1 * microsecond, {2 * microsecond, 1e9}};
+        })
+  {
+  }
+  static std::vector<std::uint32_t> numbers(std::uint32_t count)
+  {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t i = 0; i < count; ++i)
+      all.push_back(i);
+    return all;
+  }
+  void compute(std::size_t rank, SimTime from, SimTime until)
+  {
+    path.spent(rank, RankState::compute, from * microsecond, until * microsecond);
+  }
+  // The rank waits until the message of `source` is there.
+  void receive(std::size_t rank, std::size_t source, SimTime began, SimTime from, SimTime until, std::uint64_t bytes)
+  {
+    path.came(rank, source, began * microsecond, bytes, until * microsecond);
+    path.waited(rank, from * microsecond, until * microsecond, Wait::polls);
+  }
+  // In us.
+  [[nodiscard]] static double of(const observe::CriticalPathRecord& record, PathKind kind)
+  {
+    return sim::to_microseconds(record.kinds[static_cast<std::size_t>(kind)]);
+  }
+  [[nodiscard]] static double without(const observe::CriticalPathRecord& record, const std::string& what)
+  {
+    for (const auto& answer : record.if_free)
+      if (answer.what == what)
+        return sim::to_microseconds(answer.simulated);
+    return -1;
+  }
+
+  CriticalPath path;
+};
+
+TEST(CriticalPath, LeadsOverTheSenderThatIsLate)
+{
+  Graph graph(2);
+  graph.compute(0, 0, 50);
+  graph.compute(1, 0, 10);
+  graph.receive(1, 0, 50, 10, 57, 1000); // 1 + 1 + 1 us, and 4 in the way of others
+  graph.compute(1, 57, 60);
+  const auto record = graph.path.record({50 * microsecond, 60 * microsecond});
+  EXPECT_EQ(record.length, 60 * microsecond);
+  EXPECT_EQ(record.as_it_is, 60 * microsecond);
+  EXPECT_EQ(Graph::of(record, PathKind::computing), 53);
+  EXPECT_EQ(Graph::of(record, PathKind::latency), 1);
+  EXPECT_EQ(Graph::of(record, PathKind::nic), 1);
+  EXPECT_EQ(Graph::of(record, PathKind::bandwidth), 1);
+  EXPECT_EQ(Graph::of(record, PathKind::contention), 4);
+  EXPECT_EQ(record.ranks[0], 50 * microsecond);
+  EXPECT_EQ(record.ranks[1], 3 * microsecond);
+  EXPECT_EQ(Graph::without(record, "latency"), 59);
+  EXPECT_EQ(Graph::without(record, "contention"), 56);
+  EXPECT_EQ(Graph::without(record, "bandwidth"), 55);
+  EXPECT_EQ(Graph::without(record, "computing"), 7);
+  EXPECT_EQ(Graph::without(record, "computing of rank 0"), 13); // rank 1 waits no longer
+  EXPECT_EQ(Graph::without(record, "computing of rank 1"), 57);
+}
+
+TEST(CriticalPath, WhoIsNotWaitedForDoesNotCount)
+{
+  Graph graph(2);
+  graph.compute(0, 0, 10);
+  graph.compute(1, 0, 40);
+  graph.path.came(1, 0, 10 * microsecond, 0, 12 * microsecond);
+  graph.path.found(1);
+  graph.compute(1, 40, 50);
+  const auto record = graph.path.record({10 * microsecond, 50 * microsecond});
+  EXPECT_EQ(Graph::of(record, PathKind::computing), 50);
+  EXPECT_EQ(record.ranks[0], 0);
+  EXPECT_EQ(Graph::without(record, "computing of rank 1"), 12); // then it would wait
+}
+
+TEST(CriticalPath, LooksInBetweenAreOneWait)
+{
+  Graph graph(2);
+  graph.compute(0, 0, 100);
+  graph.path.waited(1, 0, 30 * microsecond, Wait::polls);
+  graph.compute(1, 30, 31);
+  graph.path.waited(1, 31 * microsecond, 60 * microsecond, Wait::polls);
+  graph.receive(1, 0, 100, 60, 102, 0);
+  const auto record = graph.path.record({100 * microsecond, 102 * microsecond});
+  EXPECT_EQ(record.as_it_is, 102 * microsecond);
+  EXPECT_EQ(Graph::of(record, PathKind::computing), 100);
+  EXPECT_EQ(Graph::without(record, "computing of rank 0"), 2); // it comes behind the look
+}
+
+TEST(CriticalPath, SleepsLastAsLongAsTheyDid)
+{
+  Graph graph(1);
+  graph.compute(0, 0, 20);
+  graph.path.waited(0, 20 * microsecond, 50 * microsecond, Wait::elapsed);
+  graph.compute(0, 70, 80); // of the time before nobody has told
+  const auto record = graph.path.record({90 * microsecond});
+  EXPECT_EQ(record.as_it_is, 90 * microsecond);
+  EXPECT_EQ(Graph::of(record, PathKind::computing), 30);
+  EXPECT_EQ(Graph::of(record, PathKind::other), 60);
+  EXPECT_EQ(Graph::without(record, "computing"), 60);
+}
+
+TEST(CriticalPath, ALongWayBackIsCutAndSaysSo)
+{
+  Graph graph(2);
+  constexpr SimTime turns = 450'000;
+  for (SimTime i = 0; i < turns; ++i) {
+    const std::size_t from = i % 2;
+    graph.compute(from, 10 * i, 10 * i + 8);
+    graph.receive(1 - from, from, 10 * i + 8, 10 * i, 10 * i + 10, 0);
+  }
+  const auto record = graph.path.record({10 * turns * microsecond, 10 * turns * microsecond});
+  EXPECT_GT(record.known_since, 0);
+  EXPECT_LT(record.known_since, record.length);
+  EXPECT_EQ(record.as_it_is, record.length);
+  EXPECT_LE(record.segments.size(), 1000U);
+  EXPECT_NEAR(Graph::without(record, "latency"), 9.0 * turns, 1);
+}
+
+} // namespace
+} // namespace umwelt::job
