@@ -77,7 +77,7 @@ def mpi_of(ranks: list[dict], messages: list[dict], kind: str) -> dict:
         "sites": [{"name": name, "place": f"step{i}+0x{16 * i:x} ({program})", **one}
                   for i, (name, one) in enumerate(counted * 4)],
         "communicators": [{"communicator": "MPI_COMM_WORLD", "name": name, **one} for name, one in counted[:1]],
-        "waited_ps": dict(zip(kinds, (0, 0, int(whole * 0.11), int(whole * 0.01), int(whole * 0.18), int(whole * 0.04)))),
+        "waited_ps": dict(zip(kinds, [int(whole * share) for share in (0, 0, 0.11, 0.01, 0.18, 0.04)])),
         "late_ps": dict(zip(kinds, late)),
         "ranks": [{"rank": i, **{key: value // len(ranks) for key, value in total.items()}} for i in range(len(ranks))],
         "messages": messages}
@@ -135,8 +135,9 @@ def path_of(ranks: int, end: int, kind: str) -> dict:
     segments = []
     pieces = 240
     for i in range(pieces):
-        segments.append({"rank": i * 7 % min(ranks, 12), "begin_ps": end * i // pieces, "end_ps": end * (i + 1) // pieces,
-                         "kind": names[i % len(names)], "what": "MPI_Allreduce" if i % 2 else "program"})
+        segments.append({"rank": i * 7 % min(ranks, 12), "begin_ps": end * i // pieces,
+                         "end_ps": end * (i + 1) // pieces, "kind": names[i % len(names)],
+                         "what": "MPI_Allreduce" if i % 2 else "program"})
     return {"length_ps": end, "kinds": {key: int(end * share) for key, share in parts.items()},
             "ranks": [{"rank": rank, "ps": end // (rank + 2)} for rank in range(min(ranks, 8))], "segments": segments,
             "if_free": [{"what": "latency", "simulated_ps": int(end * 0.9)},
@@ -160,8 +161,8 @@ def report_of(ranks: int, kind: str, scale: float) -> dict:
                    "sizes": [{"from_bytes": 512 << i, "to_bytes": (1024 << i) - 1, "messages": ranks * (10 + i)}
                              for i in range(8)]},
         "ranks": of_ranks, "mpi_calls": mpi_of(of_ranks, messages, kind),
-        "run": {"command": ["umwelt", "run", "-np", str(ranks), "--mpi-calls", *program.split()], "directory": "/home/user",
-                "started": "2026-11-26T12:00:00Z", "umwelt": "0.1.0 (synthetic)", "simgrid": "3.32",
+        "run": {"command": ["umwelt", "run", "-np", str(ranks), "--mpi-calls", *program.split()],
+                "directory": "/home/user", "started": "2026-11-26T12:00:00Z", "umwelt": "0.1.0 (synthetic)", "simgrid": "3.32",
                 "objects": [{"path": "/usr/lib/libmpi.so.40", "build_id": "00" * 20}], "platform": "bxi:leaf=24",
                 "seed": 0, "host": {"name": "here", "system": "Linux", "processor": "some", "cores": 8,
                                     "memory_bytes": 1 << 34}},
@@ -171,8 +172,8 @@ def report_of(ranks: int, kind: str, scale: float) -> dict:
                  "slowdown": 12.5e12 / end, "peak_resident_bytes": 1 << 29}}
     if kind == "deadlock":
         report.update(ending="deadlock", exit_code=122, deadlock={
-            "waits": [{"rank": rank, "host": f"bxi{rank}", "call": f"MPI_Recv from {1 - rank}, tag 7, on MPI_COMM_WORLD",
-                       "since_ps": end // 2, "for": [1 - rank]} for rank in range(2)],
+            "waits": [{"rank": rank, "host": f"bxi{rank}", "since_ps": end // 2, "for": [1 - rank],
+                       "call": f"MPI_Recv from {1 - rank}, tag 7, on MPI_COMM_WORLD"} for rank in range(2)],
             "cycle": [0, 1], "next_step": "look for the message that the other side never sends"})
     return report
 
