@@ -30,7 +30,8 @@ function watchTheme() {
 function chart({name, label, height, draw, pick, tell, step, zoom}) {
   const canvas = element("canvas", {"data-chart": name, tabindex: "0", role: "img", "aria-label": label});
   const live = element("p", {class: "live", "aria-live": "polite"});
-  const holder = element("figure", {class: "chart"}, canvas, pick ? live : undefined);
+  const under = element("div", {class: "under"});
+  const holder = element("figure", {class: "chart"}, canvas, under);
   const state = {picked: null, transform: d3.zoomIdentity};
   const tall = () => (typeof height === "function" ? height(holder.clientWidth) : height);
   let width = 0;
@@ -95,13 +96,14 @@ function chart({name, label, height, draw, pick, tell, step, zoom}) {
       else if (event.key === "-") by(0.5);
       else if (event.key === "0") behaviour.transform(selected, d3.zoomIdentity);
     });
-    holder.append(element("div", {class: "zoom", role: "group", "aria-label": "Zoom"},
+    under.append(element("div", {class: "zoom", role: "group", "aria-label": "Zoom"},
       element("button", {type: "button", "aria-label": "Closer", onclick: () => by(2)}, "+"),
       element("button", {type: "button", "aria-label": "Further", onclick: () => by(0.5)}, "−"),
       element("button", {type: "button", "aria-label": "All",
         onclick: () => behaviour.transform(selected, d3.zoomIdentity)}, "all"),
       element("span", {class: "hint"}, "or Shift and the wheel, drag")));
   }
+  if (pick) under.append(live);
   holder.redraw = redraw;
   return holder;
 }

@@ -122,9 +122,7 @@ function drawRunStacks(runs) {
       "data-marks": shares.parts.filter(part => part.ps > 0).length, role: "img",
       style: `width: ${(100 * run.report.simulated_ps / longest).toFixed(3)}%`,
       "aria-label": shares.parts.map(part => `${part.name}: ${showShare(part.ps, shares.all)}`).join(", ")},
-    shares.parts.filter(part => part.ps > 0).map(part => element("span", {
-      style: `width: ${100 * part.ps / shares.all}%; background: var(${part.colour})`, title: part.name},
-    part.ps > 0.07 * shares.all ? showShare(part.ps, shares.all) : "")))))];
+    shares.parts.filter(part => part.ps > 0).map(part => pieceOf(part, shares.all)))))];
 }
 
 // Difference of each rank of run `other` to the same rank of the first.
@@ -134,7 +132,7 @@ function drawRankChanges(first, other) {
   const keys = [["compute_ps", "computing", "--computing"], ["waiting_ps", "waiting", "--waiting"]];
   const values = keys.map(([key]) => d3.range(count).map(i => of(other, key)[i] - of(first, key)[i]));
   const most = Math.max(1, ...values.flatMap(list => [d3.max(list, Math.abs)]));
-  const box = {left: 74, right: 12, top: 10, bottom: 44};
+  const box = {left: 74, right: 24, top: 10, bottom: 44};
   const scaleX = (width, state) => state.transform.rescaleX(d3.scaleLinear([0, count], [box.left, width - box.right]));
   const picture = chart({
     name: "rank-changes", height: 230, zoom: Math.max(1, count / 8),

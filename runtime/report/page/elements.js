@@ -43,10 +43,11 @@ function table(caption, columns, rows, most = 200) {
     element("table", {},
       element("caption", {}, rows.length > most
         ? `${caption}: first ${showCount(most)} of ${showCount(rows.length)}, the rest in the JSON` : caption),
-      element("thead", {}, element("tr", {}, columns.map(column =>
-        element("th", {scope: "col", class: numeric(column)}, column.title)))),
+      element("thead", {}, element("tr", {}, columns.map((column, i) =>
+        element("th", {scope: "col", class: i ? numeric(column) : undefined}, column.title)))),
       element("tbody", {}, shown.map(row => element("tr", {}, columns.map((column, i) =>
-        element(i === 0 ? "th" : "td", {scope: i === 0 ? "row" : undefined, class: numeric(column)},
+        element(i === 0 ? "th" : "td", {scope: i === 0 ? "row" : undefined,
+          class: i ? numeric(column) : undefined},
           row[i] instanceof Node ? row[i] : String(show(column, row[i]) ?? "–"))))))));
 }
 

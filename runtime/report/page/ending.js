@@ -17,7 +17,7 @@ function drawCycle(cycle, waits) {
   const svg = d3.create("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img")
     .attr("aria-label", `Ranks that wait for each other: ${cycleText(cycle, waits)}`)
     .attr("data-chart", "cycle").attr("data-marks", shown.length);
-  svg.append("defs").append("marker").attr("id", "head").attr("viewBox", "0 0 10 10").attr("refX", 9).attr("refY", 5)
+  svg.append("defs").append("marker").attr("id", "arrow").attr("viewBox", "0 0 10 10").attr("refX", 9).attr("refY", 5)
     .attr("markerWidth", 8).attr("markerHeight", 8).attr("orient", "auto").append("path").attr("d", "M0,0L10,5L0,10z")
     .style("fill", "var(--alarm)");
   const places = shown.map((rank, i) => {
@@ -32,7 +32,7 @@ function drawCycle(cycle, waits) {
     const bend = shown.length === 2 ? 30 : 12;
     svg.append("path").attr("d", `M${x + 46 * ux - 12 * uy},${y + 26 * uy + 12 * ux}Q${(x + toX) / 2 - bend * uy},` +
       `${(y + toY) / 2 + bend * ux} ${toX - 46 * ux - 12 * uy},${toY - 26 * uy + 12 * ux}`)
-      .attr("marker-end", "url(#head)").style("fill", "none").style("stroke", "var(--alarm)")
+      .attr("marker-end", "url(#arrow)").style("fill", "none").style("stroke", "var(--alarm)")
       .style("stroke-width", 2.5);
     const wait = waits.find(one => one.rank === shown[i]);
     if (wait && shown.length === 2)

@@ -60,15 +60,21 @@ function showChange(from, to) {
   if (!(from > 0) || !Number.isFinite(to)) return "–";
   const percent = 100 * (to - from) / from;
   const size = Math.abs(percent);
-  return `${percent > 0 ? "+" : "−"}${size < 0.1 ? size.toPrecision(1) : size.toFixed(1)} %`;
+  return size < 0.05 ? "±0.0 %" : `${percent > 0 ? "+" : "−"}${size.toFixed(1)} %`;
 }
 
 function plural(number, word, several) {
   return `${showCount(number)} ${number === 1 ? word : several || word + "s"}`;
 }
 
+function shortBytes(bytes) {
+  return showBytes(bytes).replace(/\.0+ /, " ").replace(/(\.\d)0 /, "$1 ");
+}
+
+// Classes end before a power of two: 1024 to 2047.
 function sizeRange(from, to) {
-  return from === to || to === undefined ? showBytes(from) : `${showBytes(from)} to ${showBytes(to)}`;
+  if (from === to || to === undefined) return shortBytes(from);
+  return to < 1024 ? `${from} to ${to} B` : `${shortBytes(from)} to below ${shortBytes(to + 1)}`;
 }
 
 function sum(values) {

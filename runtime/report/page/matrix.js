@@ -168,6 +168,11 @@ function drawMatrix(report) {
     `${plural(count, "message")} with ${showBytes(bytes)}; most go from ${place(messages.from[top])} to ` +
     `${messages.to[top] < 0 ? "ranks of other jobs" : place(messages.to[top])}: ${showBytes(messages.bytes[top])}, ` +
     `${showShare(messages.bytes[top], bytes)} of all. What collectives send is not in it.`;
+  const order = d3.range(messages.from.length).sort((a, b) => messages.bytes[b] - messages.bytes[a]);
+  const row = i => [place(messages.from[i]), messages.to[i] < 0 ? "other jobs" : place(messages.to[i]),
+    messages.messages[i], messages.bytes[i]];
+  const columns = [{title: "from", text: true}, {title: "to", text: true}, {title: "messages", show: showCount},
+    {title: "bytes", show: showBytes}];
   const several = messages.block === 1 && new Set(report.ranks.host).size < ranks;
   return section("matrix", title, sentence, element("div", {class: "controls"},
     choice("Show", [["bytes", "bytes"], ["messages", "messages"]], value => { what = value; picture.redraw(); }),
@@ -176,10 +181,7 @@ function drawMatrix(report) {
       matrix = cellsOf(report, kind);
       lookUp();
       picture.redraw();
-    }) : ""), scale, picture,
-  tableBehind("Pairs as a table", "Pairs with most bytes", [{title: "from", text: true}, {title: "to", text: true},
-    {title: "messages", show: showCount}, {title: "bytes", show: showBytes}],
-  () => d3.range(messages.from.length).sort((a, b) => messages.bytes[b] - messages.bytes[a]).map(i =>
-    [place(messages.from[i]), messages.to[i] < 0 ? "other jobs" : place(messages.to[i]), messages.messages[i],
-      messages.bytes[i]])));
+    }) : ""), scale, element("div", {class: "beside"}, picture,
+    table("The pairs with most bytes", columns, order.slice(0, 16).map(row), 16)),
+  tableBehind("All pairs as a table", "Pairs with most bytes", columns, () => order.map(row)));
 }

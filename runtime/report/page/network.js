@@ -7,7 +7,7 @@ const NETWORK_OPTION = "--links";
 function drawLoadLines(report, lines) {
   const width = 900;
   const height = 250;
-  const box = {left: 56, right: 12, top: 10, bottom: 42};
+  const box = {left: 56, right: 24, top: 10, bottom: 42};
   const bins = d3.max(lines, one => one.values.length) || 1;
   const end = bins * report.links.bin_ps;
   const x = d3.scaleLinear([0, end], [box.left, width - box.right]);
@@ -47,12 +47,22 @@ function loadLines(report) {
   return lines.filter(line => line.values.length);
 }
 
+// Colours of loads: 0 to 1.
+function warmth() {
+  return d3.scaleLinear([0, 0.5, 1], [colour("--cold"), colour("--communicating"), colour("--late")]).clamp(true);
+}
+
+function warmthKey() {
+  return element("div", {class: "legend"}, "0 %", element("span", {class: "bar", style:
+    "background: linear-gradient(to right, var(--cold), var(--communicating), var(--late))"}), "100 % of capacity");
+}
+
 // Rows of links, columns of time: when each of the busiest was busy.
 function drawLoadMap(report) {
   const shown = report.links.links.filter(link => link.bytes_per_bin).slice(0, 20);
   const bins = d3.max(shown, link => link.bytes_per_bin.length) || 0;
   if (!bins) return "";
-  const box = {left: 190, right: 12, top: 4, bottom: 26};
+  const box = {left: 190, right: 24, top: 4, bottom: 26};
   const row = 17;
   const share = (link, i) => (link.bytes_per_bin[i] || 0) / (link.bandwidth_Bps * report.links.bin_ps / 1e12);
   const scaleX = width => d3.scaleLinear([0, bins * report.links.bin_ps], [box.left, width - box.right]);
@@ -63,13 +73,14 @@ function drawLoadMap(report) {
       const x = scaleX(width);
       const each = (width - box.left - box.right) / bins;
       let marks = 0;
+      const ink = warmth();
       context.fillStyle = colour("--cold");
       context.fillRect(box.left, box.top, width - box.left - box.right, shown.length * row);
       shown.forEach((link, r) => {
         for (let i = 0; i < bins; ++i) {
           const load = Math.min(1, share(link, i));
           if (load <= 0) continue;
-          context.fillStyle = heat(load);
+          context.fillStyle = ink(load);
           context.fillRect(box.left + i * each, box.top + r * row, each + 0.5, row - 2);
           ++marks;
         }
@@ -140,7 +151,7 @@ function drawNetwork(report) {
   const lines = loadLines(report);
   return section("network", title, sentence,
     lines.length ? [heading("Load over time"), legend(lines), drawLoadLines(report, lines)] : "",
-    heading("The twenty busiest links, over time"), drawLoadMap(report),
+    heading("The twenty busiest links, over time"), warmthKey(), drawLoadMap(report),
     tableBehind("Links as a table", "Links, busiest first", LINK_COLUMNS, () => linkRows(report, links)),
     drawTopology(report), nicTable(report));
 }

@@ -25,7 +25,7 @@ function drawSegments(report) {
   if (!segments.length) return "";
   const order = [...new Set(segments.map(one => one.rank))].sort((a, b) => a - b);
   const row = new Map(order.map((rank, i) => [rank, i]));
-  const box = {left: 62, right: 12, top: 8, bottom: 44};
+  const box = {left: 62, right: 24, top: 8, bottom: 44};
   const height = box.top + box.bottom + Math.max(60, Math.min(360, order.length * 16));
   const scales = (width, state) => ({
     x: state.transform.rescaleX(d3.scaleLinear([0, report.simulated_ps], [box.left, width - box.right])),

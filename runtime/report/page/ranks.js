@@ -18,7 +18,7 @@ function viewsOf(report) {
     {name: "computing", colour: "--computing", of: ranks.compute_ps},
     {name: "CPU time for NIC and events", colour: "--communicating", of: ranks.communication_ps},
     {name: "waiting", colour: "--waiting", of: ranks.waiting_ps}];
-  basic.push({name: "not yet started", colour: "--edges", of: rest(basic)});
+  basic.push({name: "other: start, waits that had not ended", colour: "--edges", of: rest(basic)});
   const views = [["basic", "Computing and waiting", basic]];
   const calls = hasCalls(report) && report.mpi_calls.ranks;
   if (calls) {
@@ -54,7 +54,7 @@ function rankOrder(report, parts, by) {
   return order.sort((a, b) => part[b] - part[a]);
 }
 
-const RANK_BOX = {left: 66, right: 12, top: 10, bottom: 44};
+const RANK_BOX = {left: 74, right: 24, top: 10, bottom: 44};
 
 function rankScales(report, width, height, state) {
   const x = state.transform.rescaleX(d3.scaleLinear([0, ranksOf(report)], [RANK_BOX.left, width - RANK_BOX.right]));

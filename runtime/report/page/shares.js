@@ -19,9 +19,8 @@ function edgesOf(report) {
 }
 
 const LATE_NAMES = {
-  sends: "receivers that are late", receives: "senders that are late",
-  completion: "the other side in MPI_Wait and its like",
-  barriers: "the last one in barriers", collectives: "the last one in collectives", other: "others, in other calls",
+  sends: "receivers", receives: "senders", completion: "the other side, in MPI_Wait and the like",
+  barriers: "the last one, in barriers", collectives: "the last one, in collectives", other: "others, in other calls",
 };
 
 // {all, parts: [{key, name, ps, colour, says}...]}, the largest part not first but in an order that stays.
@@ -38,8 +37,8 @@ function sharesOf(report) {
       {key: "computing", name: "computing", ps: computing, colour: "--computing"},
       {key: "communicating", name: "CPU time for NIC and events", ps: communicating, colour: "--communicating"},
       {key: "waiting", name: "waiting", ps: waiting, colour: "--waiting"},
-      {key: "rest", name: "not yet started", ps: Math.max(0, lived - computing - communicating - waiting),
-        colour: "--edges"},
+      {key: "rest", name: "other: start, waits that had not ended",
+        ps: Math.max(0, lived - computing - communicating - waiting), colour: "--edges"},
       ended]};
   }
   const calls = report.mpi_calls;

@@ -28,10 +28,6 @@ function drawBars(name, label, bars, titleX, titleY) {
   return element("figure", {class: "chart"}, svg.node());
 }
 
-function shortBytes(bytes) {
-  return showBytes(bytes).replace(/\.0+ /, " ").replace(/(\.\d)0 /, "$1 ");
-}
-
 function drawSizes(report) {
   const sizes = (report.totals || {}).sizes || [];
   if (!sizes.length)
@@ -43,9 +39,9 @@ function drawSizes(report) {
   return section("sizes", "Sizes of messages",
     `Of ${plural(messages, "message")} on the network, ${showShare(top.messages, messages)} have ` +
     `${sizeRange(top.from_bytes, top.to_bytes)}; the mean has ${showBytes(bytes / messages)}.`,
-    drawBars("sizes", "Number of messages by size", sizes.map(one => ({name: shortBytes(one.from_bytes),
-      value: one.messages, lines: [sizeRange(one.from_bytes, one.to_bytes), plural(one.messages, "message"),
-        showShare(one.messages, messages)]})), "size, from", "messages"),
+    element("div", {class: "narrow"}, drawBars("sizes", "Number of messages by size", sizes.map(one => ({
+      name: shortBytes(one.from_bytes), value: one.messages, lines: [sizeRange(one.from_bytes, one.to_bytes),
+        plural(one.messages, "message"), showShare(one.messages, messages)]})), "size, from", "messages")),
     tableBehind("Sizes as a table", "Messages by size", [{title: "size", text: true}, {title: "messages",
       show: showCount}, {title: "share"}],
     sizes.map(one => [sizeRange(one.from_bytes, one.to_bytes), one.messages, showShare(one.messages, messages)])));

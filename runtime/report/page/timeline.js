@@ -23,7 +23,7 @@ function drawTimeline(report) {
   const columns = d3.max(rows, row => d3.max(row, text => text.length)) || 0;
   const ranks = ranksOf(report);
   const end = bin * columns;
-  const box = {left: 62, right: 12, top: 8, bottom: 44};
+  const box = {left: 62, right: 24, top: 8, bottom: 44};
   const height = box.top + box.bottom + Math.max(110, Math.min(440, rows.length * 14));
   const scales = (width, state) => ({
     x: state.transform.rescaleX(d3.scaleLinear([0, end], [box.left, width - box.right])),

@@ -38,7 +38,7 @@ function layoutOf(nodes, links) {
   const width = 900;
   const places = nodes.map(() => null);
   if (top >= 2 || nodes.every((node, i) => level[i] <= 0 || near[i].every(other => level[other] === 0))) {
-    const height = 90 + 110 * top;
+    const height = 120 + 110 * top;
     for (let l = top; l >= 0; --l) {
       const members = d3.range(nodes.length).filter(i => level[i] === l && near[i].length);
       // Under what they are connected to, so that few lines cross.
@@ -47,7 +47,7 @@ function layoutOf(nodes, links) {
       members.sort((a, b) => byName(nodes[a], nodes[b]));
       if (l < top) members.sort((a, b) => (level[a] === 0 ? (key(a) ?? 0) - (key(b) ?? 0) : 0));
       members.forEach((i, m) => {
-        places[i] = {x: 24 + (width - 48) * (m + 0.5) / members.length, y: 30 + (height - 60) * (top - l) / (top || 1),
+        places[i] = {x: 24 + (width - 48) * (m + 0.5) / members.length, y: 30 + (height - 90) * (top - l) / (top || 1),
           angle: null};
       });
     }
@@ -79,6 +79,7 @@ function drawTopology(report) {
   const svg = d3.create("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img")
     .attr("aria-label", "The network, links coloured by load: the table of links has the figures")
     .attr("data-chart", "topology").attr("data-marks", drawn.length);
+  const thick = Math.max(0.7, Math.min(4, 240 / drawn.length));
   const order = d3.range(drawn.length).sort((a, b) => loads[a] - loads[b]);
   svg.append("g").selectAll("path").data(order).join("path").attr("d", i => {
     const [a, b] = [places[drawn[i].from], places[drawn[i].to]];
@@ -89,7 +90,8 @@ function drawTopology(report) {
     return `M${(a.x + ox).toFixed(1)},${(a.y + oy).toFixed(1)}L${(b.x + ox).toFixed(1)},${(b.y + oy).toFixed(1)}`;
   }).style("fill", "none").style("stroke", i => `var(${loads[i] >= 0.5 ? "--late" : loads[i] >= 0.5 * most
     ? "--communicating" : loads[i] >= 0.1 * most ? "--computing" : "--waiting"})`)
-    .style("stroke-width", i => (0.6 + 4 * Math.sqrt(loads[i] / most)).toFixed(2))
+    .style("stroke-width", i => (loads[i] >= 0.5 ? Math.max(3.5, thick)
+      : 0.5 + thick * Math.sqrt(loads[i] / most)).toFixed(2))
     .style("stroke-opacity", i => (loads[i] >= 0.5 * most ? 1 : 0.6))
     .on("mousemove", i => showTip([drawn[i].name, `${nodes[drawn[i].from].name} to ${nodes[drawn[i].to].name}`,
       `${showShare(loads[i], 1)} of capacity, ${showBytes(drawn[i].bytes)}, ${plural(drawn[i].messages, "message")}`],

@@ -15,9 +15,7 @@ const SAYS = {
   late: report => `Ranks that are late bound this run: others wait for ${lateMost(report)}`,
   network: () => "The network bounds this run",
   library: () => "CPU time of the MPI library bounds this run",
-  edges: () => "MPI_Init and MPI_Finalize take most of this run: it is too short to tell much",
   rest: () => "Most of this run passes before ranks begin",
-  ended: () => "Most ranks end long before the last one",
 };
 
 function lateMost(report) {
@@ -37,8 +35,13 @@ const PATH_SAYS = {
 function verdictOf(report) {
   const {all, parts} = sharesOf(report);
   if (!(all > 0)) return {headline: "No time passed in this run.", why: []};
-  const most = parts.reduce((a, b) => (b.ps > a.ps ? b : a));
+  // Start and end of MPI are the same however long a program runs: what bounds the rest is told.
+  const inner = parts.filter(part => part.key !== "edges" && part.key !== "ended");
+  const most = inner.reduce((a, b) => (b.ps > a.ps ? b : a));
   const why = [];
+  const edges = parts.find(part => part.key === "edges");
+  if (edges && edges.ps > 0.25 * all)
+    why.push(`MPI_Init and MPI_Finalize take ${showShare(edges.ps, all)}: a longer run tells more.`);
   const hot = busiestLink(report);
   const hotText = hot && `link ${hot.link.name} carries ${showShare(hot.load, 1)} of what it could` +
     (hot.peak === null ? "" : `, ${showShare(hot.peak, 1)} at its peak`);
@@ -61,6 +64,7 @@ function verdictOf(report) {
   const others = parts.filter(part => part !== most && part.ps >= 0.01 * all);
   why.push(`${showShare(most.ps, all)} of the ranks' time is ${most.name}; ` +
     `${others.map(part => `${showShare(part.ps, all)} ${part.name}`).join(", ") || "nothing else matters"}.`);
+  if (most.key === "waiting" && !report.mpi_calls) why.push("For whom and for what: --mpi-calls tells.");
   const imbalance = imbalanceOf(report);
   if (imbalance && ranksOf(report) > 1 && imbalance.mean > 0)
     why.push(`Rank ${imbalance.rank} computes most: ${showTime(imbalance.most)}, ${imbalance.ratio.toFixed(2)} times ` +
@@ -128,13 +132,20 @@ function disturbedBy(report) {
       "wanted it. What was measured may be too long." : "";
 }
 
+// A piece of a stack, with its share where there is room.
+function pieceOf(part, all) {
+  const ink = /--(rest|waiting)/.test(part.colour) ? "pale"
+    : /--(library|communicating)/.test(part.colour) ? "amber" : undefined;
+  return element("span", {class: ink, style: `width: ${100 * part.ps / all}%; background: var(${part.colour})`,
+    title: `${part.name}: ${showShare(part.ps, all)}`}, part.ps > 0.06 * all ? showShare(part.ps, all) : "");
+}
+
 function stackOf(shares) {
   const {all, parts} = shares;
   const shown = parts.filter(part => part.ps > 0);
   return element("div", {}, element("div", {class: "stack", "data-chart": "shares", "data-marks": shown.length,
     role: "img", "aria-label": shown.map(part => `${part.name}: ${showShare(part.ps, all)}`).join(", ")},
-  shown.map(part => element("span", {style: `width: ${100 * part.ps / all}%; background: var(${part.colour})`,
-    title: `${part.name}: ${showShare(part.ps, all)}`}, part.ps > 0.06 * all ? showShare(part.ps, all) : ""))),
+  shown.map(part => pieceOf(part, all))),
   legend(shown.map(part => ({...part, name: `${part.name} ${showShare(part.ps, all)}`}))));
 }
 
