@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# commands.sh UMWELT: what `umwelt report` and `umwelt compare` say to files that are not reports, and to those that are.
+# commands.sh UMWELT: what `umwelt report` and `umwelt compare` say to files that are not reports, and to those that
+# are.
 set -u
 umwelt=$1
 here=$(dirname "$(readlink -f "$0")")
