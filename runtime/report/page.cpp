@@ -2,10 +2,12 @@
 #include "runtime/report/page.h"
 
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/usage_error.h"
 #include "runtime/observe/result_file.h"
 #include "runtime/report/condensed.h"
 #include "runtime/report/template.h"
@@ -58,10 +60,16 @@ std::string page(std::span<const Run> runs)
 
 std::size_t write_page(const std::string& option, const std::string& path, std::span<const Run> runs)
 {
-  observe::ResultFile file(option, path);
-  file.buffer() += page(runs);
-  file.finish();
-  return file.bytes();
+  const std::string text = page(runs);
+  std::optional<observe::ResultFile> file;
+  try {
+    file.emplace(option, path);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  file->buffer() += text;
+  file->finish("Make room or name another file.");
+  return text.size();
 }
 
 } // namespace umwelt::report

@@ -19,7 +19,8 @@ struct Run {
 // One run, or several side by side, the first of which is what others are compared to.
 std::string page(std::span<const Run> runs);
 
-// Writes it as `option` of the command line asks for. Throws as observe::ResultFile does. Returns its size in bytes.
+// Writes it as `option` of the command line asks for. Throws UsageError if it cannot be. Returns its size in
+// bytes.
 std::size_t write_page(const std::string& option, const std::string& path, std::span<const Run> runs);
 
 } // namespace umwelt::report

@@ -22,12 +22,17 @@ function viewsOf(report) {
   const views = [["basic", "Computing and waiting", basic]];
   const calls = hasCalls(report) && report.mpi_calls.ranks;
   if (calls) {
-    const late = calls.late_ps;
-    const network = calls.waited_ps.map((value, i) => Math.max(0, value - late[i]));
-    const library = calls.time_ps.map((value, i) => Math.max(0, value - calls.waited_ps[i]));
+    // MPI_Init and MPI_Finalize are counted over all ranks: each has the mean of them.
+    const edges = edgesOf(report);
+    const inner = (values, ofEdges) => values.map(value => Math.max(0, value - ofEdges / count));
+    const late = inner(calls.late_ps, edges.late);
+    const network = inner(calls.waited_ps.map((value, i) => value - calls.late_ps[i]), edges.waited - edges.late);
+    const library = inner(calls.time_ps.map((value, i) => value - calls.waited_ps[i]), edges.time - edges.waited);
+    const start = calls.time_ps.map((value, i) => Math.max(0, value - late[i] - network[i] - library[i]));
     const mpi = [{name: "in MPI: CPU time", colour: "--library", of: library},
-      {name: "in MPI: waiting for NICs, network, start of others", colour: "--network", of: network},
-      {name: "in MPI: waiting for ranks that are late", colour: "--late", of: late}];
+      {name: "in MPI: waiting for NICs and network", colour: "--network", of: network},
+      {name: "in MPI: waiting for ranks that are late", colour: "--late", of: late},
+      {name: "start and end of MPI (mean of ranks)", colour: "--edges", of: start}];
     views.unshift(["mpi", "MPI", [{name: "outside MPI", colour: "--outside", of: rest(mpi)}, ...mpi]]);
   }
   if (calls && calls.classes_ps && calls.classes_ps.some(Boolean)) {
@@ -132,10 +137,12 @@ function drawRanks(report) {
     keys.replaceChildren(legend(parts));
     picture.redraw();
   };
+  const ordered = () => parts.filter(part => part.colour === "--late" || part.colour === "--waiting")
+    .map(part => [part.name, `by ${part.name.replace("in MPI: ", "")}`]);
   const newOrders = () => {
     by = "rank";
     orders.replaceChildren(choice("Order", [["rank", "by rank"], [parts[0].name, `by ${parts[0].name}`],
-      [parts[parts.length - 1].name, `by ${parts[parts.length - 1].name}`], ["end", "by end"]], value => {
+      ...ordered(), ["end", "by end"]], value => {
       by = value;
       again();
     }));
@@ -153,9 +160,9 @@ function drawRanks(report) {
   const last = indexOfMost(ranks.finished_ps);
   const sentence = count === 1 ? `The only rank computes for ${showTime(ranks.compute_ps[0])} of ` +
     `${showTime(ranks.finished_ps[0])}.`
-    : `Ranks compute between ${showTime(ranks.compute_ps[least])} (rank ${least}) and ` +
-    `${showTime(ranks.compute_ps[most])} (rank ${most}), and wait for ${showTime(sum(ranks.waiting_ps) / count)} ` +
-    `in the mean; rank ${last} ends last, at ${showTime(ranks.finished_ps[last])}.` + (hasCalls(report) ? ""
+    : `Ranks compute${hasCalls(report) ? ", in MPI and outside," : ""} between ${showTime(ranks.compute_ps[least])} ` +
+    `(rank ${least}) and ${showTime(ranks.compute_ps[most])} (rank ${most}), and wait for ` +
+    `${showTime(sum(ranks.waiting_ps) / count)} in the mean; rank ${last} ends last, at ${showTime(ranks.finished_ps[last])}.` + (hasCalls(report) ? ""
       : ` ${report.mpi_calls ? "No rank ended itself, so calls of MPI are not known." : ""}`);
   const part = section("ranks", "Time of each rank", sentence, controls, keys, picture,
     tableBehind("All ranks as a table", "Time of each rank", [{title: "rank"}, {title: "node", text: true},

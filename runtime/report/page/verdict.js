@@ -45,6 +45,7 @@ function verdictOf(report) {
   const hot = busiestLink(report);
   const hotText = hot && `link ${hot.link.name} carries ${showShare(hot.load, 1)} of what it could` +
     (hot.peak === null ? "" : `, ${showShare(hot.peak, 1)} at its peak`);
+  const imbalance = ranksOf(report) > 1 ? imbalanceOf(report) : null;
   let headline = SAYS[most.key](report);
   const path = report.critical_path;
   if (path && path.kinds && path.length_ps > 0) {
@@ -59,14 +60,16 @@ function verdictOf(report) {
         headline = "Imbalance bounds this run: some ranks compute while others wait";
     }
   }
+  if (/^(The program itself|Computation)/.test(headline) && imbalance && imbalance.ratio > 1.25)
+    headline = `Computation of rank ${imbalance.rank} bounds this run: it takes ${imbalance.ratio.toFixed(2)} times ` +
+      "the mean";
   const contended = hot && (hot.load >= 0.5 || (hot.peak >= 0.8 && /network|Contention|Bandwidth/.test(headline)));
   if (contended) headline = `Contention at link ${hot.link.name} bounds this run`;
   const others = parts.filter(part => part !== most && part.ps >= 0.01 * all);
   why.push(`${showShare(most.ps, all)} of the ranks' time is ${most.name}; ` +
     `${others.map(part => `${showShare(part.ps, all)} ${part.name}`).join(", ") || "nothing else matters"}.`);
   if (most.key === "waiting" && !report.mpi_calls) why.push("For whom and for what: --mpi-calls tells.");
-  const imbalance = imbalanceOf(report);
-  if (imbalance && ranksOf(report) > 1 && imbalance.mean > 0)
+  if (imbalance && imbalance.mean > 0)
     why.push(`Rank ${imbalance.rank} computes most: ${showTime(imbalance.most)}, ${imbalance.ratio.toFixed(2)} times ` +
       `the mean of ${showTime(imbalance.mean)}.`);
   if (hotText) why.push(`The busiest link: ${hotText}.`);
