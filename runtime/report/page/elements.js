@@ -24,6 +24,9 @@ function section(id, title, sentence, ...children) {
   return part;
 }
 
+// Of `umwelt run`: what gives the data of a part.
+const OPTIONS = {calls: "--mpi-calls", links: "--links", timeline: "--timeline", path: "--critical-path"};
+
 // What a part says that has no data.
 function missing(id, title, what, option) {
   return section(id, title, element("span", {class: "missing"}, `${what} To see it, run again with `,

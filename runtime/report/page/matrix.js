@@ -119,7 +119,7 @@ function drawMatrix(report) {
   const title = "Who talks to whom";
   const messages = report.mpi_calls && report.mpi_calls.messages;
   if (!messages)
-    return missing("matrix", title, "Who sends to whom is not in this report.", "--mpi-calls");
+    return missing("matrix", title, "Who sends to whom is not in this report.", OPTIONS.calls);
   if (!messages.from.length)
     return section("matrix", title, hasCalls(report) ? "No rank sent a message to another by a call of its own: " +
       "what was sent came from collectives." : "No rank ended itself, so nothing is known of its messages.");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Links: how busy they are, over time, and which; NICs.
 
-const NETWORK_OPTION = "--links";
-
 // Lines of shares of capacity over time. lines: {name, values (0 to 1), colour}
 function drawLoadLines(report, lines) {
   const width = 900;
@@ -137,7 +135,7 @@ function nicTable(report) {
 function drawNetwork(report) {
   const title = "Network";
   if (!report.links || !Array.isArray(report.links.links))
-    return missing("network", title, "How busy each link was is not in this report.", NETWORK_OPTION);
+    return missing("network", title, "How busy each link was is not in this report.", OPTIONS.links);
   const {links} = report.links;
   if (!links.length) return section("network", title, "No link carried anything.");
   const busiest = busiestLink(report);

@@ -88,7 +88,7 @@ function drawPath(report) {
   const title = "Critical path";
   const path = report.critical_path;
   if (!path || !path.kinds)
-    return missing("path", title, "What determines the end of the run is not in this report.", "--critical-path");
+    return missing("path", title, "What determines the end of the run is not in this report.", OPTIONS.path);
   const kinds = Object.keys(PATH_KINDS).filter(key => path.kinds[key] > 0);
   const parts = kinds.map(key => ({name: PATH_KINDS[key][0], colour: PATH_KINDS[key][1], ps: path.kinds[key]}));
   const ranks = [...(path.ranks || [])].sort((a, b) => b.ps - a.ps);

@@ -162,7 +162,8 @@ function drawRanks(report) {
     `${showTime(ranks.finished_ps[0])}.`
     : `Ranks compute${hasCalls(report) ? ", in MPI and outside," : ""} between ${showTime(ranks.compute_ps[least])} ` +
     `(rank ${least}) and ${showTime(ranks.compute_ps[most])} (rank ${most}), and wait for ` +
-    `${showTime(sum(ranks.waiting_ps) / count)} in the mean; rank ${last} ends last, at ${showTime(ranks.finished_ps[last])}.` + (hasCalls(report) ? ""
+    `${showTime(sum(ranks.waiting_ps) / count)} in the mean; rank ${last} ends last, at ` +
+    `${showTime(ranks.finished_ps[last])}.` + (hasCalls(report) ? ""
       : ` ${report.mpi_calls ? "No rank ended itself, so calls of MPI are not known." : ""}`);
   const part = section("ranks", "Time of each rank", sentence, controls, keys, picture,
     tableBehind("All ranks as a table", "Time of each rank", [{title: "rank"}, {title: "node", text: true},

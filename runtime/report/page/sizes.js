@@ -86,7 +86,7 @@ function counts(one) {
 
 function drawCalls(report) {
   const title = "Calls of MPI";
-  if (!report.mpi_calls) return missing("calls", title, "Calls of MPI were not followed.", "--mpi-calls");
+  if (!report.mpi_calls) return missing("calls", title, "Calls of MPI were not followed.", OPTIONS.calls);
   const functions = report.mpi_calls.functions || [];
   if (!functions.length)
     return section("calls", title, report.ending === "completed" ? "The program called no function of MPI."

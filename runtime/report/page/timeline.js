@@ -18,7 +18,7 @@ function drawTimeline(report) {
   const title = "Timeline";
   const timeline = report.timeline;
   if (!timeline || !Array.isArray(timeline.rows) || !timeline.rows.length)
-    return missing("timeline", title, "What each rank did when is not in this report.", "--timeline");
+    return missing("timeline", title, "What each rank did when is not in this report.", OPTIONS.timeline);
   const {rows, states, together, bin_ps: bin} = timeline;
   const columns = d3.max(rows, row => d3.max(row, text => text.length)) || 0;
   const ranks = ranksOf(report);

@@ -77,6 +77,8 @@ function verdictOf(report) {
     path.if_free.reduce((a, b) => (b.simulated_ps < a.simulated_ps ? b : a));
   if (free) why.push(`Were ${free.what} free, the run would take ${showTime(free.simulated_ps)} ` +
     `(${showChange(report.simulated_ps, free.simulated_ps)}).`);
+  if (edges && edges.ps > 0.5 * all && !contended)
+    headline = `Between start and end of MPI: ${headline[0].toLowerCase()}${headline.slice(1)}`;
   return {headline: headline + ".", why};
 }
 
