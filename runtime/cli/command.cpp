@@ -281,7 +281,7 @@ void add_reports(CLI::App& subcommand, Command& command, Command::Kind kind)
         .add_option("FILE", command.arguments,
                     "what umwelt run --report has written; others are compared with the first")
         ->required()
-        ->expected(2, most_reports);
+        ->expected(1, most_reports);
     subcommand.add_option("--html", command.page, "write a page with pictures, instead of text on the terminal")
         ->type_name("PAGE");
   }

@@ -28,6 +28,8 @@ using Row = std::vector<std::vector<double>>;
 
 void add(Row& row, const Json& rank, std::size_t together)
 {
+  if (!rank.is_array())
+    return;
   for (std::size_t state = 0; state < std::min(row.size(), rank.size()); ++state) {
     const Json& bins = rank[state];
     if (bins.is_array())

@@ -36,7 +36,7 @@ refused "expected another file than the report, got the same" report a.json -o a
 refused "/no/such/run.html" report a.json -o /no/such/run.html
 refused "FILE is required" report
 refused "FILE" compare
-refused "compare.*expected two reports or more|FILE.*at least 2" compare a.json
+refused "umwelt compare: expected two reports or more, got 1 .*before.json after.json" compare a.json
 refused "'no.json'" compare a.json no.json --html c.html
 [ ! -e c.html ] || fail "expected no page of a comparison that failed"
 
