@@ -30,6 +30,8 @@
 #include "runtime/launch/restart.h"
 #include "runtime/launch/run.h"
 #include "runtime/rank_host/signals.h"
+#include "runtime/report/compare_command.h"
+#include "runtime/report/report_command.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 // Faults of ranks are theirs. Stacks of ranks that a run ends are left as they stand, with what their frames own.
@@ -122,6 +124,12 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
     tune(command.arguments);
   case cli::Command::Kind::ctl:
     return ctl(command.process, command.arguments);
+  case cli::Command::Kind::report:
+    fmt::print("{}", report::report_command(command.arguments.front(), command.page));
+    return exit_code::ok;
+  case cli::Command::Kind::compare:
+    fmt::print("{}", report::compare_command(command.arguments, command.page));
+    return exit_code::ok;
   case cli::Command::Kind::doctor:
     return doctor(command.json);
   case cli::Command::Kind::coverage:

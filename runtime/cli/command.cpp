@@ -53,6 +53,10 @@ constexpr auto subcommands = std::to_array<Subcommand>({
      "tune "
      "collectives --help)",
      Command::Kind::tune},
+    {"report", "Show the report of a run as a page with pictures, one HTML file (umwelt report --help)",
+     Command::Kind::report},
+    {"compare", "Compare reports of runs: what changed, as text or as a page (umwelt compare --help)",
+     Command::Kind::compare},
     {"ctl", "Ask a run that was started with --ctl how it is, or give nodes another model (umwelt ctl --help)",
      Command::Kind::ctl},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
@@ -226,8 +230,9 @@ std::vector<std::string> command_words(std::string_view program, std::span<const
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   if (arguments.empty())
-    throw UsageError("command", "run, kernels, platforms, models, calibrate, tune, ctl, doctor or coverage", "none",
-                     "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
+    throw UsageError("command",
+                     "run, kernels, platforms, models, calibrate, tune, report, compare, ctl, doctor or coverage",
+                     "none", "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
   const std::string& word = arguments.front();
   const std::span<const std::string> others = arguments.subspan(1);
   if (is_run(word))
@@ -264,6 +269,24 @@ void add_platform_question(CLI::App& subcommand, PlatformQuestion& question)
     option->needs(name);
 }
 
+void add_reports(CLI::App& subcommand, Command& command, Command::Kind kind)
+{
+  constexpr int most_reports = 64;
+  if (kind == Command::Kind::report) {
+    subcommand.add_option("FILE", command.arguments, "what umwelt run --report has written")->required()->expected(1);
+    subcommand.add_option("-o,--output", command.page, "the page; default: beside the report, with .html for .json")
+        ->type_name("PAGE");
+  } else {
+    subcommand
+        .add_option("FILE", command.arguments,
+                    "what umwelt run --report has written; others are compared with the first")
+        ->required()
+        ->expected(1, most_reports);
+    subcommand.add_option("--html", command.page, "write a page with pictures, instead of text on the terminal")
+        ->type_name("PAGE");
+  }
+}
+
 Command parse_with_cli11(std::span<const std::string> arguments)
 {
   Command command;
@@ -273,13 +296,14 @@ Command parse_with_cli11(std::span<const std::string> arguments)
   for (const Subcommand& known : subcommands) {
     CLI::App* subcommand = app.add_subcommand(std::string(known.name), known.summary);
     subcommand->callback([&command, kind = known.kind] { command.kind = kind; });
-    const bool lists = known.kind != Command::Kind::run && known.kind != Command::Kind::ctl &&
-                       known.kind != Command::Kind::calibrate && known.kind != Command::Kind::tune &&
-                       known.kind != Command::Kind::text;
+    const bool lists = known.kind == Command::Kind::platforms || known.kind == Command::Kind::models ||
+                       known.kind == Command::Kind::doctor || known.kind == Command::Kind::coverage;
     if (lists)
       subcommand->add_flag("--json", command.json, "JSON instead of text");
     if (known.kind == Command::Kind::platforms)
       add_platform_question(*subcommand, command.platform);
+    if (known.kind == Command::Kind::report || known.kind == Command::Kind::compare)
+      add_reports(*subcommand, command, known.kind);
     if (known.kind == Command::Kind::ctl) {
       subcommand->add_option("PID", command.process, "process of umwelt run")->required()->check(CLI::PositiveNumber);
       subcommand->add_option(

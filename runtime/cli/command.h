@@ -33,6 +33,8 @@ struct Command {
     calibrate, // `arguments` are another program's
     tune,      // likewise
     ctl,       // `arguments` are requests to the run of `process`
+    report,    // `arguments`: one report; `page`: -o
+    compare,   // `arguments`: reports; `page`: --html
     text,      // help, completion, --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;
   plan::RunOptions run;
@@ -40,6 +42,7 @@ struct Command {
   PlatformQuestion platform;
   int process = 0;
   std::vector<std::string> arguments;
+  std::string page; // where a page of HTML goes; empty: not said
   std::string text;
 };
 

@@ -58,6 +58,8 @@ _umwelt()
             ;;
         esac
         ;;
+      report) COMPREPLY=($(compgen -W "--output --help" -f -- "$word")) ;;
+      compare) COMPREPLY=($(compgen -W "--html --help" -f -- "$word")) ;;
       calibrate) COMPREPLY=($(compgen -W "kernels --help" -f -- "$word")) ;;
       *) COMPREPLY=($(compgen -W "--help --json" -- "$word")) ;;
     esac

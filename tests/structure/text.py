@@ -10,7 +10,7 @@ import re
 import sys
 
 WIDTH, LENGTH = 120, 600
-SOURCES = {".c", ".cpp", ".h", ".def", ".py", ".sh", ".f", ".f90"}
+SOURCES = {".c", ".cpp", ".h", ".def", ".py", ".sh", ".f", ".f90", ".js", ".css"}
 BUILD = {".cmake", "CMakeLists.txt"}
 SCRIPT = re.compile(r"#!.*\b(?:sh|bash|python3?)\b")  # the first line of one whose name has no ending
 LICENCE = re.compile(r"SPDX-License-Identifier: LGPL-2\.1-or-later")

@@ -125,6 +125,19 @@ TEST(Command, OthersAreRecognised)
   EXPECT_EQ(command({"coverage"}).kind, Command::Kind::coverage);
 }
 
+TEST(Command, ReportsAreNamed)
+{
+  const Command report = command({"report", "run.json", "-o", "run.html"});
+  EXPECT_EQ(report.kind, Command::Kind::report);
+  EXPECT_THAT(report.arguments, testing::ElementsAre("run.json"));
+  EXPECT_EQ(report.page, "run.html");
+  const Command compare = command({"compare", "a.json", "b.json", "--html", "both.html"});
+  EXPECT_EQ(compare.kind, Command::Kind::compare);
+  EXPECT_THAT(compare.arguments, testing::ElementsAre("a.json", "b.json"));
+  EXPECT_EQ(compare.page, "both.html");
+  EXPECT_THAT(command_error({"compare"}), HasSubstr("FILE"));
+}
+
 TEST(Command, CalibrateReadsItsOwnArguments)
 {
   const Command parsed = command({"calibrate", "--help", "put_waitack=a.csv"});
@@ -162,7 +175,8 @@ TEST(Command, VersionIsTheSameEverywhere)
 TEST(Command, NoneIsAnError)
 {
   EXPECT_EQ(command_error({}),
-            "command: expected run, kernels, platforms, models, calibrate, tune, ctl, doctor or coverage, got none\n"
+            "command: expected run, kernels, platforms, models, calibrate, tune, report, compare, ctl, doctor or "
+            "coverage, got none\n"
             "  For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
 }
 
