@@ -205,6 +205,12 @@ constexpr auto options = std::to_array<Option>({
   {Group::results, "mpi-calls", "", "follow calls of MPI by name: how many, how long, how much, between whom; the "
    "report of a deadlock names them, too (`runtime/mpi/README.md`)",
    [](S s, G) { s.run.mpi_calls = true; }},
+  {Group::results, "html", "FILE", "write the report as a page with pictures, for any browser; brings --report-details "
+   "and --mpi-calls with it (`umwelt report` makes one of a report)",
+   [](S s, G g) {
+     s.run.html = g.value();
+     s.run.report_details = s.run.mpi_calls = true;
+   }},
   {Group::results, "report-details", "", "the report has also what its page shows "
    "(`umwelt report`): load of links, what ranks did over time, the critical path and what the run would take if "
    "something took no time, how the run was started",

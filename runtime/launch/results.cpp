@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "runtime/portals/fabric/fabric.h"
 #include "runtime/portals/fabric/message.h"
 #include "runtime/portals/fabric/process.h"
+#include "runtime/report/page.h"
 
 namespace umwelt::launch
 {
@@ -50,7 +52,8 @@ void note(const plan::RunOptions& options, const std::string& text)
 
 void check_results(const plan::RunOptions& options)
 {
-  for (const auto& [option, path] : {std::pair("--report", &options.report), {"--trace", &options.trace}})
+  for (const auto& [option, path] :
+       {std::pair("--report", &options.report), {"--html", &options.html}, {"--trace", &options.trace}})
     if (!path->empty())
       observe::ResultFile::check(option, *path);
 }
@@ -85,6 +88,13 @@ bool finish_results(const plan::Plan& plan, observe::ResultFile* report, const o
     attempt([&] {
       report->buffer() += observe::report_json(record, deterministic);
       report->finish();
+    });
+  if (!plan.options.html.empty())
+    attempt([&] {
+      const std::string name = record.programs.empty() ? std::string("run") : record.programs.front();
+      const std::vector<report::Run> runs{
+          {name, nlohmann::ordered_json::parse(observe::report_json(record, deterministic))}};
+      report::write_page("--html", plan.options.html, runs);
     });
   if (plan.trace)
     attempt([&plan, &trace = *plan.trace] {

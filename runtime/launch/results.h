@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The files that a run writes: report and trace.
+// The files that a run writes: report, its page, and trace.
 #pragma once
 
 #include <memory>

@@ -89,10 +89,11 @@ Json path_json(const CriticalPathRecord& path)
       ranks.push_back({{"rank", rank}, {"ps", path.ranks[rank]}});
   Json segments = Json::array();
   for (const CriticalPathRecord::Segment& one : path.segments) {
-    Json segment = {{"rank", one.rank}, {"begin_ps", one.begin}, {"end_ps", one.end}};
-    if (one.message)
-      segment["message_from"] = one.from;
-    segments.push_back(std::move(segment));
+    segments.push_back({{"rank", one.rank},
+                        {"begin_ps", one.begin},
+                        {"end_ps", one.end},
+                        {"kind", one.message ? "message" : "work"},
+                        {"what", one.message ? fmt::format("from rank {}", one.from) : std::string()}});
   }
   Json answers = Json::array();
   for (const CriticalPathRecord::Answer& one : path.if_free)

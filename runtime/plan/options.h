@@ -117,6 +117,7 @@ struct RunOptions {
   bool summary = true;         // at the end
   bool notes_said = false;     // by the run before
   std::string report;          // path; empty: none
+  std::string html;            // the same, of its page
   std::string trace;           // the same
   bool report_details = false; // what its page shows besides
   std::optional<observe::TraceFormat>

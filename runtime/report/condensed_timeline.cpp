@@ -51,6 +51,8 @@ std::string shares(const std::vector<double>& times, double whole)
   return result;
 }
 
+constexpr double thousandths = 1000; // of a bin, in which the report tells
+
 std::size_t parts(std::size_t count, std::size_t most)
 {
   return std::max<std::size_t>(1, (count + most - 1) / most);
@@ -81,7 +83,7 @@ Json condensed_timeline(const Json& timeline)
       add(row, (*ranks)[rank], bins_together);
     Json coded = Json::array();
     for (const std::vector<double>& times : row)
-      coded.push_back(shares(times, bin * static_cast<double>(end - first)));
+      coded.push_back(shares(times, thousandths * static_cast<double>(bins_together * (end - first))));
     result["rows"].push_back(std::move(coded));
   }
   return result;

@@ -25,7 +25,8 @@ function section(id, title, sentence, ...children) {
 }
 
 // Of `umwelt run`: what gives the data of a part.
-const OPTIONS = {calls: "--mpi-calls", links: "--links", timeline: "--timeline", path: "--critical-path"};
+const OPTIONS = {calls: "--mpi-calls", links: "--report-details", timeline: "--report-details",
+  path: "--report-details"};
 
 // What a part says that has no data.
 function missing(id, title, what, option) {

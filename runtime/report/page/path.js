@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The critical path: the chain of work and waiting that determines when the run ends.
 
-const SEGMENT_COLOURS = {computing: "--computing", software: "--communicating", latency: "--network",
-  bandwidth: "--edges", contention: "--late"};
+const SEGMENT_COLOURS = {work: "--computing", message: "--network"};
 
 function segmentColour(kind) {
   const known = Object.keys(SEGMENT_COLOURS).find(name => String(kind).startsWith(name));
@@ -101,6 +100,10 @@ function drawPath(report) {
   return section("path", title, sentence, stackOf({all: path.length_ps, parts}), drawSegments(report),
     path.segments_in_all ? element("p", {class: "hint"}, `The ${showCount(segments.length)} longest of ` +
       `${showCount(path.segments_in_all)} segments.`) : "",
+    path.segments_left_out ? element("p", {class: "hint"},
+      `${plural(path.segments_left_out, "shorter segment")} left out.`) : "",
+    path.known_since_ps ? element("p", {class: "hint"}, `Before ${showTime(path.known_since_ps)} it is not known: it ` +
+      "has too many parts.") : "",
     drawIfFree(report),
     ranks.length ? tableBehind("Ranks of the path", "Time of the path by rank", [{title: "rank"},
       {title: "time", show: showTime}, {title: "share"}], ranks.map(one => [one.rank, one.ps,

@@ -3,8 +3,9 @@
 
 const PATH_KINDS = {
   computing_ps: ["computing", "--computing"], software_ps: ["CPU time for MPI and NIC", "--communicating"],
-  latency_ps: ["latency of links, NICs and PCI", "--network"], bandwidth_ps: ["bandwidth", "--edges"],
-  contention_ps: ["contention", "--late"], waiting_other_ps: ["other waiting", "--waiting"],
+  nic_ps: ["latency of NICs and PCI", "--rest"], latency_ps: ["latency of links", "--network"],
+  bandwidth_ps: ["bandwidth", "--edges"], contention_ps: ["contention", "--late"],
+  other_ps: ["sleeps and timers", "--waiting"],
 };
 
 const SAYS = {
@@ -27,8 +28,9 @@ function lateMost(report) {
 
 const PATH_SAYS = {
   computing_ps: "Computation bounds this run", software_ps: "CPU time for messages bounds this run",
-  latency_ps: "Latency bounds this run", bandwidth_ps: "Bandwidth bounds this run",
-  contention_ps: "Contention in the network bounds this run", waiting_other_ps: "Waiting bounds this run",
+  nic_ps: "Latency of NICs bounds this run", latency_ps: "Latency of links bounds this run",
+  bandwidth_ps: "Bandwidth bounds this run", contention_ps: "Contention in the network bounds this run",
+  other_ps: "Sleeps and timers bound this run, those of the MPI library's start and end among them",
 };
 
 // {headline, why}: one sentence, and the figures behind it.

@@ -82,7 +82,7 @@ double share(char code)
 TEST(Condensed, TimelineIsSharesOfTime)
 {
   const Json report = Json::parse(R"({"timeline": {"bin_ps": 100, "states": ["computing", "waiting"],
-                                    "ranks": [[[100, 0, 63], [0, 50, 37]]]}})");
+                                    "ranks": [[[1000, 0, 630], [0, 500, 370]]]}})");
   const Json small = condensed(report)["timeline"];
   EXPECT_EQ(small["together"], 1);
   const auto computing = small["rows"][0][0].get<std::string>();
@@ -97,7 +97,7 @@ TEST(Condensed, TimelineNeedsNoEscapes)
 {
   Json bins = Json::array();
   for (int i = 0; i <= 300; ++i)
-    bins.push_back(i);
+    bins.push_back(i * 1000 / 300);
   const Json report{{"timeline", {{"bin_ps", 300}, {"states", {"computing"}}, {"ranks", {{bins}}}}}};
   const auto coded = condensed(report)["timeline"]["rows"][0][0].get<std::string>();
   EXPECT_EQ(coded.find_first_of("\\\"\x7f"), std::string::npos);
@@ -109,7 +109,7 @@ TEST(Condensed, TimelineOfManyRanksIsTheirMean)
 {
   Json ranks = Json::array();
   for (int rank = 0; rank < 1024; ++rank)
-    ranks.push_back({{rank % 2 == 0 ? 100 : 0}});
+    ranks.push_back({{rank % 2 == 0 ? 1000 : 0}});
   const Json report{{"timeline", {{"bin_ps", 100}, {"states", {"computing"}}, {"ranks", ranks}}}};
   const Json small = condensed(report)["timeline"];
   EXPECT_EQ(small["together"], 2);

@@ -121,23 +121,23 @@ def timeline_of(ranks: list[dict], end: int, bins: int, chance: random.Random) -
             computing = bin_ps * min(1, chance.random() * (1.6 if i % 8 < 5 else 0.3))
             communicating = (bin_ps - computing) * 0.2
             for state, time in zip(states, (computing, communicating, bin_ps - computing - communicating)):
-                state.append(int(time))
+                state.append(int(1000 * time / bin_ps))
         rows.append(states)
-    return {"bin_ps": bin_ps, "states": ["computing", "communicating", "waiting"], "ranks": rows}
+    return {"bin_ps": bin_ps, "unit": "thousandths of a bin", "states": ["computing", "communicating", "waiting"],
+            "ranks": rows}
 
 
 def path_of(ranks: int, end: int, kind: str) -> dict:
-    parts = {"computing_ps": 0.55, "software_ps": 0.08, "latency_ps": 0.12, "bandwidth_ps": 0.1, "contention_ps": 0.1,
-             "waiting_other_ps": 0.05}
+    parts = {"computing_ps": 0.55, "software_ps": 0.08, "nic_ps": 0.02, "latency_ps": 0.1, "bandwidth_ps": 0.1,
+             "contention_ps": 0.1, "other_ps": 0.05}
     if kind == "hot":
         parts["computing_ps"], parts["contention_ps"] = 0.1, 0.55
-    names = [key.removesuffix("_ps") for key in parts]
     segments = []
     pieces = 240
     for i in range(pieces):
         segments.append({"rank": i * 7 % min(ranks, 12), "begin_ps": end * i // pieces,
-                         "end_ps": end * (i + 1) // pieces, "kind": names[i % len(names)],
-                         "what": "MPI_Allreduce" if i % 2 else "program"})
+                         "end_ps": end * (i + 1) // pieces, "kind": "message" if i % 2 else "work",
+                         "what": "from rank 0" if i % 2 else ""})
     return {"length_ps": end, "kinds": {key: int(end * share) for key, share in parts.items()},
             "ranks": [{"rank": rank, "ps": end // (rank + 2)} for rank in range(min(ranks, 8))], "segments": segments,
             "if_free": [{"what": "latency", "simulated_ps": int(end * 0.9)},
