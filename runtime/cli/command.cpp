@@ -53,6 +53,8 @@ constexpr auto subcommands = std::to_array<Subcommand>({
      "tune "
      "collectives --help)",
      Command::Kind::tune},
+    {"sweep", "Run a program for every point of a design, here or by Slurm, and compare (umwelt sweep --help)",
+     Command::Kind::sweep},
     {"ctl", "Ask a run that was started with --ctl how it is, or give nodes another model (umwelt ctl --help)",
      Command::Kind::ctl},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
@@ -183,6 +185,8 @@ Command parse_help(std::span<const std::string> arguments, const Lookup& environ
     return handed_on(Command::Kind::calibrate, general);
   if (word == "tune")
     return handed_on(Command::Kind::tune, general);
+  if (word == "sweep")
+    return handed_on(Command::Kind::sweep, general);
   return parse_with_cli11(std::vector<std::string>{word, general.front()});
 }
 
@@ -226,8 +230,8 @@ std::vector<std::string> command_words(std::string_view program, std::span<const
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   if (arguments.empty())
-    throw UsageError("command", "run, kernels, platforms, models, calibrate, tune, ctl, doctor or coverage", "none",
-                     "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
+    throw UsageError("command", "run, kernels, platforms, models, calibrate, tune, sweep, ctl, doctor or coverage",
+                     "none", "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
   const std::string& word = arguments.front();
   const std::span<const std::string> others = arguments.subspan(1);
   if (is_run(word))
@@ -236,6 +240,8 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
     return handed_on(Command::Kind::calibrate, others);
   if (word == "tune")
     return handed_on(Command::Kind::tune, others);
+  if (word == "sweep")
+    return handed_on(Command::Kind::sweep, others);
   if (word == "help" || asks_for_help(word))
     return parse_help(others, environment);
   if (word == "completion")
@@ -275,7 +281,7 @@ Command parse_with_cli11(std::span<const std::string> arguments)
     subcommand->callback([&command, kind = known.kind] { command.kind = kind; });
     const bool lists = known.kind != Command::Kind::run && known.kind != Command::Kind::ctl &&
                        known.kind != Command::Kind::calibrate && known.kind != Command::Kind::tune &&
-                       known.kind != Command::Kind::text;
+                       known.kind != Command::Kind::sweep && known.kind != Command::Kind::text;
     if (lists)
       subcommand->add_flag("--json", command.json, "JSON instead of text");
     if (known.kind == Command::Kind::platforms)

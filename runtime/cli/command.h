@@ -32,6 +32,7 @@ struct Command {
     coverage,
     calibrate, // `arguments` are another program's
     tune,      // likewise
+    sweep,     // likewise
     ctl,       // `arguments` are requests to the run of `process`
     text,      // help, completion, --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;

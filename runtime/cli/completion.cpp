@@ -58,6 +58,10 @@ _umwelt()
             ;;
         esac
         ;;
+      sweep)
+        COMPREPLY=($(compgen -W "status gather export plot check crate schema --resume --dry-run --jobs --slurm --wait
+          --output --again --help" -f -- "$word"))
+        ;;
       calibrate) COMPREPLY=($(compgen -W "kernels --help" -f -- "$word")) ;;
       *) COMPREPLY=($(compgen -W "--help --json" -- "$word")) ;;
     esac
