@@ -39,6 +39,7 @@ TOP = (
     "slurm",
 )
 NAME = re.compile(r"[A-Za-z_]\w*")
+COSTS = {"simulated_s", "simulated_ps", "timeline_events", "wall_s", "cpu_s", "memory"}  # metrics for `cost:`
 KEPT = ("report", "output", "files")
 
 
@@ -134,7 +135,7 @@ def load(path: pathlib.Path, umwelt: Umwelt) -> Design:
         seed=seed,
         shuffled="order" not in top or top["order"].one_of(("random", "given")) == "random",
         metrics=metrics,
-        cost=top["cost"].text() if "cost" in top else None,
+        cost=_expression(top["cost"], names | set(metrics) | COSTS).text if "cost" in top else None,
         run=_run(top.get("run")),
         slurm=_slurm(top.get("slurm")),
         root=root,
