@@ -99,7 +99,7 @@ def dry_run(path: pathlib.Path, umwelt: Umwelt, jobs: int | None, first: bool) -
     directory = pathlib.Path(tempfile.mkdtemp(prefix="umwelt-sweep-"))
     try:
         store = Store(directory / "plan")
-        sweeps.begin(path, store, umwelt)
+        sweeps.begin(sweeps.examine(path, umwelt), store, umwelt)
         return _tell(store, umwelt, jobs or store.meta["run"]["jobs"], first)
     except sqlite3.Error as error:
         raise SweepError(str(directory), "room for the plan", str(error), code=125) from None

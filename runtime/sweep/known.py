@@ -30,7 +30,7 @@ RESERVED = {
     "least": "it is of `umwelt kernels`",
     "functions": "it is of `umwelt kernels`",
 }
-_LINE = re.compile(r"^  (-{1,2}[a-zA-Z][\w-]*(?:, -{1,2}[a-zA-Z][\w-]*)*)(| \S.*)$")
+_LINE = re.compile(r"^  (-{1,2}[a-zA-Z][\w-]*(?:, -{1,2}[a-zA-Z][\w-]*)*)(.*)$")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,11 @@ class Umwelt:
         found: dict[str, int] = {}
         for line in self.say("run", "--help").splitlines():
             if match := _LINE.match(line):
-                values = 2 if match[2].startswith(" KEY VALUE") else int(bool(match[2]) and match[2][1] != " ")
+                values = (
+                    2
+                    if match[2].startswith(" KEY VALUE")
+                    else int(match[2][:1] == " " and match[2][1:2] not in ("", " "))
+                )
                 for name in match[1].split(","):
                     found.setdefault(name.strip().lstrip("-"), values)
         return found

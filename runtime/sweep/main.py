@@ -88,11 +88,10 @@ def _sweep(umwelt: Umwelt, words: list[str]) -> int:
         )
     if not given.resume and store.plan.exists():
         raise store.taken()
-    if not given.resume:
-        sweeps.examine(design, umwelt)  # before there is any directory
+    examined = None if given.resume else sweeps.examine(design, umwelt)  # before there is any directory
     with lock(store.path):
-        if not given.resume:
-            sweeps.begin(design, store, umwelt)
+        if examined is not None:
+            sweeps.begin(examined, store, umwelt)
         elif design.is_file():
             sweeps.check_same_design(store, design)
         slurm.check_idle(store)

@@ -50,7 +50,10 @@ def _said(*command: str, cwd: pathlib.Path | None = None) -> str:
 
 def libraries(program: pathlib.Path) -> list[pathlib.Path]:
     """Shared libraries as the dynamic linker finds them now; none of a script."""
-    found = []
+    found: list[pathlib.Path] = []
+    with open(program, "rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return found
     for line in _said("ldd", str(program)).splitlines():
         if match := re.search(r"(?:=>\s*|^\s*)(/\S+) \(0x", line):
             found.append(pathlib.Path(match[1]).resolve())

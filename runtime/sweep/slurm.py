@@ -29,6 +29,16 @@ from .worker import Stopped, Worker
 _TASK_SECONDS = 600.0  # what a task should take: long beside its start, short beside what is lost with it
 _LEAST_TASKS = 8
 _LOCK_PATIENCE = 60  # seconds
+# Whoever is killed (137: SIGKILL) is started again at once, within the job: it goes on with what is missing.
+_SCRIPT = """\
+#!/bin/sh
+for attempt in 1 2 3; do
+  {command}
+  code=$?
+  [ $code = 137 ] || exit $code
+done
+exit 137
+"""
 # Slurm's states of a task that left a point behind, as kinds of failures.
 _STATES = {
     "NODE_FAIL": "node_failed",
@@ -170,7 +180,7 @@ def _sbatch(
     package = pathlib.Path(__file__).resolve().parent
     words = [sys.executable, "-B", str(package), umwelt.path, what, str(store.path.resolve()), str(number)]
     script = store.path.resolve() / "slurm" / f"{number}.{what.strip('_')}.sh"
-    commit(script, f"#!/bin/sh\nexec {shlex.join(words)}\n".encode(), replace=True)
+    commit(script, _SCRIPT.format(command=shlex.join(words)).encode(), replace=True)
     for key in ("partition", "account"):
         if spec[key]:
             options = [*options, f"--{key}={spec[key]}"]
@@ -208,21 +218,20 @@ def task(store: Store, umwelt: Umwelt, number: str) -> int:
 
 
 def _before_restart(store: Store, job: dict[str, Any]) -> None:
-    """Slurm starts a task again whose node failed: what it had begun then has ended with that node."""
-    if job["restart"] == 0:
-        return
+    """What a task had begun before it was killed and started again, by its script or, if its node failed, by Slurm:
+    nobody is left of that."""
     for number, marker, who in store.running():
         other = who.get("who", {}).get("job", {})
-        if (other.get("id"), other.get("task")) == (job["id"], job["task"]) and other["restart"] < job["restart"]:
+        if (other.get("id"), other.get("task")) == (job["id"], job["task"]):
             if not store.result_path(number).exists():
                 store.commit_failure(
                     number,
                     {
                         "point": number,
-                        "kind": "node_failed",
+                        "kind": "node_failed" if other["restart"] < job["restart"] else "interrupted",
                         "who": who.get("who", {}),
                         "began": who.get("began"),
-                        "reason": "Slurm started its task again",
+                        "reason": "its task was killed and started again",
                     },
                 )
             marker.unlink(missing_ok=True)

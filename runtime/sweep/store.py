@@ -146,8 +146,12 @@ class Store:
         with contextlib.closing(self._database()) as database:
             for row in database.execute("SELECT * FROM points ORDER BY position"):
                 if wanted is None or row[0] in wanted:
-                    arguments, environment = json.loads(row[7])
-                    yield Planned(*row[:5], json.loads(row[5]), json.loads(row[6]), arguments, environment)
+                    yield _planned(row)
+
+    def planned(self, number: int) -> Planned:
+        with contextlib.closing(self._database()) as database:
+            row = database.execute("SELECT * FROM points WHERE number = ?", (number,)).fetchone()
+        return _planned(row)
 
     def numbers(self) -> list[int]:
         with contextlib.closing(self._database()) as database:
@@ -259,6 +263,11 @@ def given_up(attempts: list[dict[str, Any]], retries: int) -> bool:
     """Failed more often than it is repeated, or in a way that would come again."""
     counted = [one for one in attempts if one.get("counts", True) and one.get("kind") not in INTERRUPTED]
     return len(counted) > retries or any(one.get("kind") in HOPELESS for one in counted)
+
+
+def _planned(row: tuple) -> Planned:
+    arguments, environment = json.loads(row[7])
+    return Planned(*row[:5], json.loads(row[5]), json.loads(row[6]), arguments, environment)
 
 
 def _quoted(path: pathlib.Path) -> str:

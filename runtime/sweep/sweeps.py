@@ -23,12 +23,15 @@ from .store import PLAN_FORMAT, Planned, Store
 from .worker import Stopped, Worker
 
 
+Examined = tuple[Design, list[Point], Commands]
+
+
 def directory_of(design: pathlib.Path) -> pathlib.Path:
     """Where a sweep goes if nobody says where: beside the caller, not beside the design."""
     return pathlib.Path(f"{design.stem}.sweep")
 
 
-def examine(path: pathlib.Path, umwelt: Umwelt) -> tuple[Design, list[Point], Commands]:
+def examine(path: pathlib.Path, umwelt: Umwelt) -> Examined:
     """The design and its points; raises for whatever is wrong with them."""
     design = load(path, umwelt)
     check_against(design, umwelt)
@@ -44,11 +47,11 @@ def examine(path: pathlib.Path, umwelt: Umwelt) -> tuple[Design, list[Point], Co
     return design, points, commands
 
 
-def begin(path: pathlib.Path, store: Store, umwelt: Umwelt) -> None:
+def begin(examined: Examined, store: Store, umwelt: Umwelt) -> None:
     """Writes the plan. The caller holds the lock."""
     if store.plan.exists():
         raise store.taken()
-    design, points, commands = examine(path, umwelt)
+    design, points, commands = examined
     programs = sorted({commands.program(point) for point in points})
     inputs = [str(one.resolve()) for one in design.inputs]
     others = [str(one.resolve()) for one in design.templates.values()] + _platform_files(design)
@@ -188,6 +191,8 @@ def run_here(store: Store, umwelt: Umwelt, jobs: int | None) -> int:
             stopped = stop
         finally:
             progress.end()
+            with contextlib.suppress(OSError):
+                (store.path / "work").rmdir()
     states = gather(store)
     tell(store, states)
     if stopped is not None:
