@@ -42,7 +42,7 @@ def write(store: Store, output: pathlib.Path | None) -> int:
     for name, host in hosts.items():
         if host and host.get("lstopo"):
             commit(directory / f"host-{name}.xml", host["lstopo"].encode(), replace=True)
-            files[f"host-{name}.xml"] = {"@id": f"host-{name}.xml", "@type": "File", "name": f"lstopo of {host['name']}",
+            files[f"host-{name}.xml"] = {"@id": f"host-{name}.xml", "@type": "File", "name": f"{host['name']}",
                                          "encodingFormat": "application/xml"}  # fmt: skip
     actions = [_action(store, number, path) for number, path in sorted(store.results())]
     own = [

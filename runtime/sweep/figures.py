@@ -60,7 +60,8 @@ class Drawer:
             found.append(self._effects(sample, name, values, stem))
         if len(sample.factors) > 1:
             found.append(self._interactions(sample, name, values, stem))
-        found += [one for one in (self._variance(sample, name, values, stem), self._surfaces(sample, name, values, stem),
+        found += [one for one in (self._variance(sample, name, values, stem),
+                                  self._surfaces(sample, name, values, stem),
                                   self._outliers(sample, name, values, stem)) if one]  # fmt: skip
         return found
 

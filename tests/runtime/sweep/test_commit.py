@@ -79,7 +79,8 @@ class FullDisk(Case):
         # 900 KiB are left when the sweep begins to run points, which is less than it wants for one.
         script = (
             f"mount -t tmpfs -o size=2m tmpfs {self.directory}/disk && cd {self.directory} && "
-            f"head -c 1100000 /dev/zero >disk/filler; {' '.join(self.command('design.yaml', '-o', 'disk/s'))}; echo $?; "
+            f"head -c 1100000 /dev/zero >disk/filler; {' '.join(self.command('design.yaml', '-o', 'disk/s'))}; "
+            "echo $?; "
             f"rm disk/filler; {' '.join(self.command('--resume', 'disk/s'))}; echo $?; cp -r disk/s result"
         )
         (self.directory / "disk").mkdir()

@@ -117,7 +117,8 @@ factors:
 """
         first, *_, last = self.commands(text)
         common = ["--mca", "pml", "cm", "--oversubscribe"]
-        self.assertEqual(first, [*common, "--mpi-calls", "--platform", "bxi:leaf=4", "--nic", "issue=1ns", "--seed", "0",
+        self.assertEqual(first, [*common, "--mpi-calls", "--platform", "bxi:leaf=4", "--nic", "issue=1ns", "--seed",
+                                 "0",
                                  "-x", "A=x", "-x", "B=x", f"{self.directory}/app"])  # fmt: skip
         self.assertEqual(last, [*common, "--platform", "bxi:leaf=8", "--nic", "issue=2ns", "--seed", "0",
                                 "-x", "A=y", "-x", "B=y", f"{self.directory}/app"])  # fmt: skip

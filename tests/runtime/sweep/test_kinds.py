@@ -76,7 +76,8 @@ class Expressions(unittest.TestCase):
             self.assertEqual(parse(text, {"a": 0, "b": 0}).value({"a": 2, "b": 4}), value)
 
     def test_nothing_but_computing(self):
-        for text in ("__import__('os')", "a.__class__", "open('x')", "[x for x in [1]]", "lambda: 1", "a[0]", "(a := 1)",
+        for text in ("__import__('os')", "a.__class__", "open('x')", "[x for x in [1]]", "lambda: 1", "a[0]",
+                     "(a := 1)",
                      "f'{a}'", "b''", "eval('1')", "min(*[1])", "int(a, base=3)", "{'a': 1}", "...", "a if", "None",
                      "exec", "a @ a", "a << 9"):  # fmt: skip
             with self.assertRaises(ExpressionError, msg=text):
