@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""kill -9 of parts of a sweep that Slurm carries out, at random moments: slurmd, slurmctld, the collector, tasks, points.
-Afterwards no point may be lost or counted twice, nothing that was committed may have run again, and the results must be
-those of a sweep without Slurm and without faults.
+"""kill -9 of parts of a sweep that Slurm carries out, at random moments: slurmd, slurmctld, the collector, tasks,
+points. Afterwards no point may be lost or counted twice, nothing that was committed may have run again, and the
+results must be those of a sweep without Slurm and without faults.
 
 usage: faults.py [--times N] [--seed N] [PART...]
 """

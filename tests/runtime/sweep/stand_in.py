@@ -61,7 +61,7 @@ def run(words):
     if what in codes:
         print(f"umwelt: {what} as asked", file=sys.stderr)
         sys.exit(codes[what])
-    base = number(rest)
+    base = number([os.path.basename(word) for word in rest])  # wherever the program lies
     print(f"result: {base / 7:.3f} units")
     if os.path.exists("input.txt"):
         print("input:", open("input.txt", encoding="utf-8").read().strip())
