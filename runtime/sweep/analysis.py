@@ -87,7 +87,7 @@ def variance(factors: list[Axis], values: np.ndarray) -> tuple[list[Term], float
             names[term] = axis.name
         size = {term: 1 if is_continuous(axis) else len(axis.levels) - 1 for term, axis in zip(terms, factors)}
         free = len(values) - 1 - sum(size.values())
-        pairs = []
+        pairs: list[str] = []
         for one, other in sorted(itertools.combinations(terms, 2), key=lambda pair: size[pair[0]] * size[pair[1]]):
             if size[one] * size[other] < free and len(pairs) < 45:
                 free -= size[one] * size[other]

@@ -52,7 +52,9 @@ def holm(values: list[float]) -> list[float]:
 def compare(old: list[np.ndarray], new: list[np.ndarray], level: float) -> tuple[float, float, float, float]:
     """Of one metric, for every row its values: mean ratio, its interval and the p-value. The variance is that within
     rows, of each side by itself; degrees of freedom as Welch and Satterthwaite have them. Every row weighs the same."""
-    differences, variance, parts = [], 0.0, []
+    differences: list[float] = []
+    parts: list[tuple[float, int]] = []
+    variance = 0.0
     spread = [_pooled([np.log(row) for row in side]) for side in (old, new)]
     for before, after in zip(old, new):
         differences.append(float(np.mean(np.log(after)) - np.mean(np.log(before))))
@@ -70,10 +72,10 @@ def compare(old: list[np.ndarray], new: list[np.ndarray], level: float) -> tuple
         parts = [(variance, count - 1)]
     if variance < 1e-30:  # no scatter at all
         return ratio, ratio, ratio, 1.0 if abs(mean) < 1e-15 else 0.0
-    freedom = variance**2 / sum(part**2 / free for part, free in parts if free > 0 and part > 0)
+    effective = variance**2 / sum(part**2 / free for part, free in parts if free > 0 and part > 0)
     error = variance**0.5
-    p = float(2 * stats.t.sf(abs(mean) / error, freedom))
-    width = float(stats.t.ppf(1 - level / 2, freedom)) * error
+    p = float(2 * stats.t.sf(abs(mean) / error, effective))
+    width = float(stats.t.ppf(1 - level / 2, effective)) * error
     return float(np.exp(mean)), float(np.exp(mean - width)), float(np.exp(mean + width)), p
 
 

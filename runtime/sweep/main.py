@@ -154,9 +154,15 @@ def _plot(umwelt: Umwelt, words: list[str]) -> int:
     given = parser.parse_args(words)
     if not 0 < given.confidence < 1:
         raise SweepError("--confidence", "a share between 0 and 1", str(given.confidence))
+    _small_matrices()
     from .page import write
 
     return write(given.results, given.metric, given.output, given.confidence, "png" if given.png else "svg")
+
+
+def _small_matrices() -> None:
+    """NumPy's threads would only spin. Not where runs are started, whose programs have this environment, too."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _check(umwelt: Umwelt, words: list[str]) -> int:
@@ -172,6 +178,7 @@ def _check(umwelt: Umwelt, words: list[str]) -> int:
     )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(words)
+    _small_matrices()
     from .check import check
 
     return check(given.baseline, given.new, given.metric, given.level, given.least, given.json)

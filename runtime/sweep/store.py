@@ -246,7 +246,8 @@ class Store:
         done = self.completed()
         attempts = self.attempts()
         retries = self.meta["run"]["retries"]
-        missing, failed = [], []
+        missing: list[int] = []
+        failed: list[int] = []
         for number in self.numbers():
             if number not in done:
                 (failed if given_up(attempts.get(number, []), retries) else missing).append(number)
@@ -267,7 +268,9 @@ def given_up(attempts: list[dict[str, Any]], retries: int) -> bool:
 
 def _planned(row: tuple) -> Planned:
     arguments, environment = json.loads(row[7])
-    return Planned(*row[:5], json.loads(row[5]), json.loads(row[6]), arguments, environment)
+    number, position, row_, replicate, seed = row[:5]
+    levels, numbers = json.loads(row[5]), json.loads(row[6])
+    return Planned(number, position, row_, replicate, seed, levels, numbers, arguments, environment)
 
 
 def _quoted(path: pathlib.Path) -> str:

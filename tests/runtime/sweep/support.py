@@ -15,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PACKAGE = pathlib.Path(os.environ.get("UMWELT_SWEEP", HERE.parents[2] / "runtime" / "sweep"))
 STAND_IN = HERE / "stand_in.py"
 sys.dont_write_bytecode = True
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(PACKAGE.parent))
 
 from sweep.errors import SweepError  # noqa: E402
