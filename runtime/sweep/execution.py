@@ -94,7 +94,7 @@ class Attempt:
         self._began = time.time()
         self._clock = time.monotonic()
         self._load = provenance.load()
-        self._marker = store.begin(point.number, {"began": self._began, "pid": os.getpid(), **shared["who"]})
+        self._marker = store.begin(point.number, {"began": self._began, "pid": os.getpid(), "who": shared["who"]})
         self.directory = store.path / "work" / self._marker.name
         self.command = [umwelt, "run", "--quiet", "--report", "report.json", *point.arguments]
         if image := (meta["slurm"].get("image") if shared["who"].get("job") else None):

@@ -58,7 +58,7 @@ def _sweep(umwelt: Umwelt, words: list[str]) -> int:
     parser.add_argument("--no-first-runs", action="store_true", help="with --dry-run: not even those")
     given = parser.parse_args(words)
     if given.design is None:
-        raise SweepError("umwelt sweep", "a design", "none", "umwelt sweep --help has examples")
+        raise SweepError("what to run", "a design", "nothing", "umwelt sweep --help has examples")
     if given.jobs is not None and given.jobs < 1:
         raise SweepError("--jobs", "a number of points at the same time, 1 or more", str(given.jobs))
     if given.again and not given.resume:

@@ -128,12 +128,11 @@ def recover(store: Store, lost: Callable[[dict], tuple[str, str]] | None = None)
     """Attempts of which nobody is left: told as such, so that they are neither lost nor counted. Only for who knows
     that nothing runs here."""
     count = 0
-    for number, marker, who in store.running():
+    for number, marker, told in store.running():
         if not store.result_path(number).exists():
-            kind, reason = lost(who) if lost else ("interrupted", "whoever ran it was killed")
-            store.commit_failure(
-                number, {"point": number, "kind": kind, "reason": reason, "who": who, "began": who.get("began")}
-            )
+            kind, reason = lost(told) if lost else ("interrupted", "whoever ran it was killed")
+            entry = {"kind": kind, "reason": reason, "who": told.get("who", {}), "began": told.get("began")}
+            store.commit_failure(number, {"point": number, **entry})
             count += 1
         shutil.rmtree(store.path / "work" / marker.name, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):
