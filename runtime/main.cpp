@@ -53,7 +53,7 @@ int doctor(bool json)
   const launch::Installation installation = launch::find_installation();
   const auto findings =
       cli::examine_machine({installation.components, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
-                            installation.needed(), installation.calibrate, installation.tune});
+                            installation.needed(), installation.calibrate, installation.tune, installation.sweep});
   fmt::print("{}", json ? cli::doctor_json(findings) : cli::doctor_text(findings));
   return cli::doctor_exit_code(findings);
 }
@@ -77,12 +77,11 @@ int doctor(bool json)
   become(launch::find_installation().calibrate, "calibrate", std::move(arguments));
 }
 
-// Starts this command many times.
-[[noreturn]] void tune(std::vector<std::string> arguments)
+// A program that starts this command many times.
+[[noreturn]] void become_caller(std::string program, std::string_view command, std::vector<std::string> arguments)
 {
-  const launch::Installation installation = launch::find_installation();
   arguments.insert(arguments.begin(), std::filesystem::canonical("/proc/self/exe").string());
-  become(installation.tune, "tune", std::move(arguments));
+  become(std::move(program), command, std::move(arguments));
 }
 
 int ctl(int process, std::vector<std::string> requests)
@@ -121,7 +120,9 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
   case cli::Command::Kind::calibrate:
     calibrate(command.arguments);
   case cli::Command::Kind::tune:
-    tune(command.arguments);
+    become_caller(launch::find_installation().tune, "tune", command.arguments);
+  case cli::Command::Kind::sweep:
+    become_caller(launch::find_installation().sweep, "sweep", command.arguments);
   case cli::Command::Kind::ctl:
     return ctl(command.process, command.arguments);
   case cli::Command::Kind::report:

@@ -57,6 +57,8 @@ constexpr auto subcommands = std::to_array<Subcommand>({
      Command::Kind::report},
     {"compare", "Compare reports of runs: what changed, as text or as a page (umwelt compare --help)",
      Command::Kind::compare},
+    {"sweep", "Run a program for every point of a design, here or by Slurm, and compare (umwelt sweep --help)",
+     Command::Kind::sweep},
     {"ctl", "Ask a run that was started with --ctl how it is, or give nodes another model (umwelt ctl --help)",
      Command::Kind::ctl},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
@@ -187,6 +189,8 @@ Command parse_help(std::span<const std::string> arguments, const Lookup& environ
     return handed_on(Command::Kind::calibrate, general);
   if (word == "tune")
     return handed_on(Command::Kind::tune, general);
+  if (word == "sweep")
+    return handed_on(Command::Kind::sweep, general);
   return parse_with_cli11(std::vector<std::string>{word, general.front()});
 }
 
@@ -230,9 +234,9 @@ std::vector<std::string> command_words(std::string_view program, std::span<const
 Command parse_command(std::span<const std::string> arguments, const Lookup& environment)
 {
   if (arguments.empty())
-    throw UsageError("command",
-                     "run, kernels, platforms, models, calibrate, tune, report, compare, ctl, doctor or coverage",
-                     "none", "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
+    throw UsageError(
+        "command", "run, kernels, platforms, models, calibrate, tune, report, compare, sweep, ctl, doctor or coverage",
+        "none", "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
   const std::string& word = arguments.front();
   const std::span<const std::string> others = arguments.subspan(1);
   if (is_run(word))
@@ -241,6 +245,8 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
     return handed_on(Command::Kind::calibrate, others);
   if (word == "tune")
     return handed_on(Command::Kind::tune, others);
+  if (word == "sweep")
+    return handed_on(Command::Kind::sweep, others);
   if (word == "help" || asks_for_help(word))
     return parse_help(others, environment);
   if (word == "completion")

@@ -32,6 +32,7 @@ struct Command {
     coverage,
     calibrate, // `arguments` are another program's
     tune,      // likewise
+    sweep,     // likewise
     ctl,       // `arguments` are requests to the run of `process`
     report,    // `arguments`: one report; `page`: -o
     compare,   // `arguments`: reports; `page`: --html

@@ -60,6 +60,10 @@ _umwelt()
         ;;
       report) COMPREPLY=($(compgen -W "--output --help" -f -- "$word")) ;;
       compare) COMPREPLY=($(compgen -W "--html --help" -f -- "$word")) ;;
+      sweep)
+        COMPREPLY=($(compgen -W "status gather export plot check crate schema --resume --dry-run --jobs --slurm --wait
+          --output --again --help" -f -- "$word"))
+        ;;
       calibrate) COMPREPLY=($(compgen -W "kernels --help" -f -- "$word")) ;;
       *) COMPREPLY=($(compgen -W "--help --json" -- "$word")) ;;
     esac

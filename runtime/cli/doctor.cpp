@@ -94,6 +94,7 @@ std::vector<Finding> examine_machine(const DoctorRequest& request)
     findings.push_back(check_library(library, version()));
   findings.push_back(check_program("umwelt calibrate", request.calibrate));
   findings.push_back(check_program("umwelt tune", request.tune));
+  findings.push_back(check_program("umwelt sweep", request.sweep));
   return findings;
 }
 

@@ -28,6 +28,7 @@ struct DoctorRequest {
   std::vector<std::filesystem::path> libraries; // of Umwelt itself, which every run needs
   std::filesystem::path calibrate;              // the program behind `umwelt calibrate`
   std::filesystem::path tune;                   // likewise
+  std::filesystem::path sweep;                  // likewise
 };
 
 std::vector<Finding> examine_machine(const DoctorRequest& request);

@@ -16,7 +16,8 @@ Installation find_installation()
           libraries,
           libraries / "openmpi",
           libraries / "umwelt-calibrate",
-          libraries / "umwelt-tune"};
+          libraries / "umwelt-tune",
+          libraries / "umwelt-sweep"};
 }
 
 std::string Installation::preloaded(bool folding, bool mpi_layer) const

@@ -20,6 +20,7 @@ struct Installation {
   std::filesystem::path components; // directory of mca_*_portals4.so
   std::filesystem::path calibrate;  // the program behind `umwelt calibrate`
   std::filesystem::path tune;       // likewise
+  std::filesystem::path sweep;      // likewise; Python
 
   // The files that every run needs.
   [[nodiscard]] std::vector<std::filesystem::path> needed() const;

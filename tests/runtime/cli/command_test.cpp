@@ -175,8 +175,8 @@ TEST(Command, VersionIsTheSameEverywhere)
 TEST(Command, NoneIsAnError)
 {
   EXPECT_EQ(command_error({}),
-            "command: expected run, kernels, platforms, models, calibrate, tune, report, compare, ctl, doctor or "
-            "coverage, got none\n"
+            "command: expected run, kernels, platforms, models, calibrate, tune, report, compare, sweep, ctl, "
+            "doctor or coverage, got none\n"
             "  For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
 }
 

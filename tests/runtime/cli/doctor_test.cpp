@@ -173,9 +173,9 @@ TEST(Doctor, ALibraryThatIsMissingOrAnotherOneFails)
 TEST(Doctor, ExaminesThisMachine)
 {
   const test::TemporaryDirectory directory;
-  const auto findings =
-      examine_machine({directory.path(), directory.path(), {directory.path() / "gone"}, "/bin/sh", "/bin/sh"});
-  EXPECT_EQ(findings.size(), 20u);
+  const auto findings = examine_machine(
+      {directory.path(), directory.path(), {directory.path() / "gone"}, "/bin/sh", "/bin/sh", "/bin/sh"});
+  EXPECT_EQ(findings.size(), 21u);
   for (const Finding& finding : findings) {
     EXPECT_FALSE(finding.detail.empty()) << finding.subject;
     EXPECT_EQ(finding.advice.empty(), finding.health == Health::ok) << finding.subject;

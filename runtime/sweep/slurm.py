@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Points run by Slurm: one job array whose tasks take several points each, and a collector that starts when all of
+them have ended, however they did. What a task did is in the store (store.py), point by point, so nothing here has to
+be remembered for the results to be whole; jobs are found again by their name."""
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+from . import estimate
+from .commit import commit, commit_json, read_json
+from .errors import OK, SweepError, plural
+from .gather import gather
+from .known import Umwelt
+from .quantities import shown_seconds
+from .store import Store, lock
+from .sweeps import outcome, recover, tell
+from .worker import Stopped, Worker
+
+_TASK_SECONDS = 600.0  # what a task should take: long beside its start, short beside what is lost with it
+_LEAST_TASKS = 8
+_LOCK_PATIENCE = 60  # seconds
+# Whoever is killed (137: SIGKILL) is started again at once, within the job: it goes on with what is missing.
+_SCRIPT = """\
+#!/bin/sh
+for attempt in 1 2 3; do
+  {command}
+  code=$?
+  [ $code = 137 ] || exit $code
+done
+exit 137
+"""
+# Slurm's states of a task that left a point behind, as kinds of failures.
+_STATES = {
+    "NODE_FAIL": "node_failed",
+    "OUT_OF_MEMORY": "memory",
+    "TIMEOUT": "task_timeout",
+    "CANCELLED": "interrupted",
+    "PREEMPTED": "interrupted",
+    "DEADLINE": "task_timeout",
+}
+
+
+def _ask(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    except FileNotFoundError:
+        raise SweepError(
+            command[0],
+            "Slurm's command in PATH",
+            "none",
+            "run it on a machine that submits to Slurm, or here: without --slurm",
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise SweepError(
+            command[0], "an answer of Slurm", "none within 120 s", "sinfo tells whether Slurm is up", 125
+        ) from None
+    if done.returncode != 0:
+        raise SweepError(
+            command[0],
+            "Slurm to take it",
+            done.stderr.strip().replace("\n", "; ") or f"exit code {done.returncode}",
+            "change `slurm:` in the design, or ask sinfo",
+            125,
+        )
+    return done.stdout
+
+
+def job_name(store: Store) -> str:
+    return f"umwelt-{store.meta['created']:.6f}"
+
+
+def _submissions(store: Store) -> list[pathlib.Path]:
+    return sorted((store.path / "slurm").glob("[0-9]*.json"), key=lambda path: int(path.stem))
+
+
+def jobs(store: Store) -> Counter[str] | None:
+    """How many tasks are in which state; nothing if there is no Slurm in this sweep, or none that answers."""
+    if not _submissions(store):
+        return None
+    with contextlib.suppress(SweepError):
+        lines = _ask("squeue", "--noheader", "--array", "--format=%T", f"--name={job_name(store)}").split()
+        return Counter(line.lower() for line in lines)
+    return None
+
+
+def check_idle(store: Store) -> None:
+    """Nothing of this sweep may be with Slurm when points are given out again."""
+    if not _submissions(store):
+        return
+    there = _ask("squeue", "--noheader", "--format=%i", f"--name={job_name(store)}").split()
+    if there:
+        raise SweepError(
+            str(store.path),
+            "no jobs of this sweep with Slurm",
+            f"job {', '.join(there[:3])}",
+            f"wait for them (umwelt sweep status {store.path}), or scancel --name={job_name(store)}",
+        )
+
+
+def start(store: Store, umwelt: Umwelt) -> int:
+    """Submits what is missing. The caller holds the lock."""
+    _ask("sbatch", "--version")
+    recover(store)
+    missing, _ = store.remaining()
+    if not missing:
+        states = gather(store)
+        tell(store, states)
+        return outcome(states)
+    array, collector, tasks = _submit(store, umwelt, missing, 1)
+    print(
+        f"{store.path}: {plural(len(missing), 'point')} in {plural(tasks, 'task')}: job {array}, collector "
+        f"{collector}. How far it is: umwelt sweep status {store.path}"
+    )
+    return OK
+
+
+def _most_tasks() -> int:
+    match = re.search(r"^MaxArraySize\s*=\s*(\d+)", _ask("scontrol", "show", "config"), re.M)
+    return max(1, (int(match[1]) if match else 1001) - 1)
+
+
+def _submit(store: Store, umwelt: Umwelt, points: list[int], round_: int) -> tuple[str, str, int]:
+    """Two submissions: the array and its collector."""
+    spec = store.meta["slurm"]
+    guess = store.meta.get("estimate") or read_json(store.path / "slurm" / "estimate.json")
+    if guess is None and (spec["tasks"] is None or spec["time"] is None or spec["memory"] is None):
+        guess = estimate.first_runs(store, umwelt, points)
+        commit_json(store.path / "slurm" / "estimate.json", guess, replace=True)
+    each = guess["seconds"] if guess else 0.0
+    tasks = spec["tasks"] or max(_LEAST_TASKS, math.ceil(len(points) * each / _TASK_SECONDS))
+    tasks = min(tasks, len(points), _most_tasks())
+    number = len(_submissions(store)) + 1
+    base = store.path.resolve() / "slurm" / str(number)
+    record = {"points": points, "tasks": tasks, "round": round_, "submitted": time.time(), "each_s": each}
+    commit_json(base.with_suffix(".json"), record, replace=True)
+    seconds = spec["time"] or max(300.0, 4 * each * math.ceil(len(points) / tasks) + 120)
+    memory = spec["memory"] or max(256 << 20, 2 * (guess["memory"] if guess else 0))
+    limit = f"%{spec['at_once']}" if spec["at_once"] else ""
+    array = _sbatch(
+        store,
+        umwelt,
+        "_task",
+        number,
+        seconds,
+        f"{base}.%a.out",
+        [
+            f"--array=0-{tasks - 1}{limit}",
+            f"--cpus-per-task={spec['cpus']}",
+            "--requeue",
+            f"--mem={math.ceil(memory / 2**20)}M",
+        ],
+    )
+    collector = _sbatch(
+        store,
+        umwelt,
+        "_collect",
+        number,
+        max(600.0, len(points) / 50),
+        f"{base}.collector.out",
+        [f"--dependency=afterany:{array}"],
+    )
+    commit_json(base.with_suffix(".json"), {**record, "array": array, "collector": collector}, replace=True)
+    return array, collector, tasks
+
+
+def _sbatch(
+    store: Store, umwelt: Umwelt, what: str, number: int, seconds: float, output: str, options: list[str]
+) -> str:
+    spec = store.meta["slurm"]
+    package = pathlib.Path(__file__).resolve().parent
+    words = [sys.executable, "-B", str(package), umwelt.path, what, str(store.path.resolve()), str(number)]
+    script = store.path.resolve() / "slurm" / f"{number}.{what.strip('_')}.sh"
+    commit(script, _SCRIPT.format(command=shlex.join(words)).encode(), replace=True)
+    for key in ("partition", "account"):
+        if spec[key]:
+            options = [*options, f"--{key}={spec[key]}"]
+    answer = _ask(
+        "sbatch",
+        "--parsable",
+        f"--job-name={job_name(store)}",
+        f"--output={output}",
+        "--open-mode=append",
+        f"--chdir={store.meta['directory']}",
+        f"--time={max(1, math.ceil(seconds / 60))}",
+        *options,
+        *spec["options"],
+        str(script),
+    )
+    return answer.strip().split(";")[0]
+
+
+def task(store: Store, umwelt: Umwelt, number: str) -> int:
+    """A task of the array: its share of the points."""
+    record = read_json(store.path / "slurm" / f"{number}.json")
+    index = int(os.environ.get("SLURM_ARRAY_TASK_ID", "0"))
+    restart = int(os.environ.get("SLURM_RESTART_COUNT", "0"))
+    job = {"id": os.environ.get("SLURM_ARRAY_JOB_ID", ""), "task": index, "restart": restart}
+    _before_restart(store, job)
+    missing, _ = store.remaining()
+    mine = set(record["points"][index :: record["tasks"]]) & set(missing)
+    spec = store.meta["slurm"]
+    try:
+        worker = Worker(store, umwelt.path, job, lambda point, kind: print(f"point {point.number}: {kind}", flush=True))
+        worker.run(store.points(sorted(mine)), min(store.meta["run"]["jobs"], spec["cpus"]))
+    except Stopped as stopped:
+        return 128 + stopped.number
+    return OK
+
+
+def _before_restart(store: Store, job: dict[str, Any]) -> None:
+    """What a task had begun before it was killed and started again, by its script or, if its node failed, by Slurm:
+    nobody is left of that."""
+    for number, marker, who in store.running():
+        other = who.get("who", {}).get("job", {})
+        if (other.get("id"), other.get("task")) == (job["id"], job["task"]):
+            if not store.result_path(number).exists():
+                store.commit_failure(
+                    number,
+                    {
+                        "point": number,
+                        "kind": "node_failed" if other["restart"] < job["restart"] else "interrupted",
+                        "who": who.get("who", {}),
+                        "began": who.get("began"),
+                        "reason": "its task was killed and started again",
+                    },
+                )
+            marker.unlink(missing_ok=True)
+
+
+def _state(job: dict[str, Any]) -> str:
+    """What Slurm says of a task; it forgets them after some minutes (MinJobAge)."""
+    with contextlib.suppress(SweepError):
+        match = re.search(
+            r"JobState=(\w+)", _ask("scontrol", "--oneliner", "show", "job", f"{job['id']}_{job['task']}")
+        )
+        return match[1] if match else "UNKNOWN"
+    return "UNKNOWN"
+
+
+def collect(store: Store, umwelt: Umwelt, number: str) -> int:
+    """After all tasks: what they left is told, what is missing is submitted again, everything gathered."""
+    record = read_json(store.path / "slurm" / f"{number}.json")
+    states: dict[str, str] = {}
+
+    def lost(marker: dict[str, Any]) -> tuple[str, str]:
+        job = marker.get("who", {}).get("job")
+        if not job:
+            return "interrupted", "whoever ran it was killed"
+        key = f"{job['id']}_{job['task']}"
+        state = states.setdefault(key, _state(job))
+        return _STATES.get(state, "lost"), f"Slurm's task {key} ended as {state} on {marker['who'].get('host', '?')}"
+
+    with _patient_lock(store.path):
+        recover(store, lost)
+        missing, _ = store.remaining()
+        found = gather(store)
+        tell(store, found)
+        for key, state in sorted(states.items()):
+            print(f"task {key}: {state}")
+        fewer = len(missing) < len(record["points"])
+        if missing and not _cancelled(store, record) and (fewer or record["round"] <= store.meta["run"]["retries"]):
+            array, collector, tasks = _submit(store, umwelt, missing, record["round"] + (not fewer))
+            print(
+                f"{plural(len(missing), 'point')} again in {plural(tasks, 'task')}: job {array}, collector {collector}"
+            )
+    return outcome(found)
+
+
+def _cancelled(store: Store, record: dict[str, Any]) -> bool:
+    """By the user, who does not want it to go on."""
+    with contextlib.suppress(SweepError):
+        return "JobState=CANCELLED" in _ask("scontrol", "--oneliner", "show", "job", str(record.get("array", "")))
+    return False
+
+
+@contextlib.contextmanager
+def _patient_lock(path: pathlib.Path):
+    until = time.monotonic() + _LOCK_PATIENCE
+    while True:
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(lock(path))
+            except SweepError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(1)
+                continue
+            yield
+            return
+
+
+def wait(store: Store) -> int:
+    """Until Slurm has no job of this sweep any more."""
+    from .status import status
+
+    last = 0.0
+    while True:
+        counts = jobs(store)
+        if counts is None:
+            time.sleep(2)
+            continue
+        if not counts:
+            break
+        if sys.stderr.isatty() and time.monotonic() - last > 2:
+            last = time.monotonic()
+            found = status(store)
+            left = shown_seconds(found.get("seconds_left", 0.0))
+            print(f"\r\033[K{found['completed']} of {found['points']} points, {left} left", end="", file=sys.stderr)
+        time.sleep(0.5)
+    states = gather(store)
+    tell(store, states)
+    return outcome(states)
