@@ -6,6 +6,7 @@ usage: cluster.py COMMAND...    runs the command with such a Slurm
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import pathlib
 import secrets
@@ -75,6 +76,11 @@ def _free_ports(count: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
+def _end_with_this() -> None:
+    """In a daemon: if this process is killed, it ends, too (PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
 class Cluster:
     def __init__(self, cpus: int, timeout: int) -> None:
         # Short: names of sockets have 108 characters at most.
@@ -121,7 +127,13 @@ class Cluster:
         }[name]
         with open(d / f"{name}.out", "ab") as log:
             self.processes[name] = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                start_new_session=True,
+                preexec_fn=_end_with_this,
             )
 
     def kill(self, name: str) -> None:
