@@ -139,6 +139,7 @@ std::vector<Figures> figures_of(const std::vector<const Json*>& runs)
 std::vector<Figures> changed_functions(const std::vector<const Json*>& runs)
 {
   std::vector<std::map<std::string, double>> times;
+  times.reserve(runs.size());
   std::map<std::string, double> changes;
   for (const Json* run : runs)
     times.push_back(functions_of(*run));
