@@ -117,11 +117,11 @@ int main(void)
   printf(", early: %d\n", now(CLOCK_MONOTONIC) - begin < 0.005 - 1e-6);
   for (int real = 0; real < 2; ++real) {
     struct timespec abstime;
+    begin = now(CLOCK_MONOTONIC);
     clock_gettime(real ? CLOCK_REALTIME : CLOCK_MONOTONIC, &abstime);
     abstime.tv_nsec += 5000000;
     abstime.tv_sec += abstime.tv_nsec / 1000000000;
     abstime.tv_nsec %= 1000000000;
-    begin = now(CLOCK_MONOTONIC);
     const int operation = FUTEX_WAIT_BITSET_PRIVATE | (real ? FUTEX_CLOCK_REALTIME : 0);
     printf("absolute: %s", outcome(futex(&word, operation, 1, &abstime, NULL, FUTEX_BITSET_MATCH_ANY)));
     printf(", early: %d\n", now(CLOCK_MONOTONIC) - begin < 0.005 - 1e-5);
