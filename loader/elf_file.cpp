@@ -2,6 +2,7 @@
 #include "loader/elf_file.h"
 
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include <fcntl.h>
@@ -135,6 +136,30 @@ ElfFile inspect(const std::string& path)
   if (result.dynamic)
     read_dynamic(elf.get(), result);
   return result;
+}
+
+std::string build_id(const std::string& path)
+{
+  const FileDescriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0)
+    return {};
+  elf_version(EV_CURRENT);
+  const ElfHandle elf(elf_begin(file.fd, ELF_C_READ_MMAP, nullptr));
+  for (Elf_Scn* section = nullptr; elf && (section = elf_nextscn(elf.get(), section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_NOTE)
+      continue;
+    Elf_Data* const data = elf_getdata(section, nullptr);
+    GElf_Nhdr note;
+    std::size_t name = 0;
+    std::size_t description = 0;
+    for (std::size_t at = 0; data != nullptr && (at = gelf_getnote(data, at, &note, &name, &description)) != 0;) {
+      const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(bytes + name, "GNU", 4) == 0)
+        return fmt::format("{:02x}", fmt::join(bytes + description, bytes + description + note.n_descsz, ""));
+    }
+  }
+  return {};
 }
 
 } // namespace umwelt::loader

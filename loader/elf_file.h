@@ -40,4 +40,7 @@ struct ElfFile {
 // file cannot be opened.
 ElfFile inspect(const std::string& path);
 
+// In hexadecimal; empty: it has none, or the file cannot be read.
+std::string build_id(const std::string& path);
+
 } // namespace umwelt::loader

@@ -24,7 +24,6 @@ namespace umwelt::platform
 namespace
 {
 
-constexpr std::array<std::string_view, 3> kinds{"node", "local", "global"}; // by CableKind
 constexpr std::size_t most_guesses = 3;
 constexpr std::size_t most_compared = 20'000; // names, so that a wrong word is refused at once on large machines, too
 
@@ -38,13 +37,13 @@ bool is_loopback(const simgrid::s4u::Link& link)
 std::unordered_set<std::string> names_of_kind(const Platform& platform, const std::string& word)
 {
   std::unordered_set<std::string> names;
-  const auto kind = std::find(kinds.begin(), kinds.end(), word);
+  const auto kind = std::find(cable_kind_names.begin(), cable_kind_names.end(), word);
   const Network* const network = platform.network();
-  if (network == nullptr || kind == kinds.end())
+  if (network == nullptr || kind == cable_kind_names.end())
     return names;
   const auto channels = network->topology->graph().channels();
   for (ChannelIndex index = 0; index < channels.size(); ++index)
-    if (channels[index].kind == static_cast<CableKind>(kind - kinds.begin()))
+    if (channels[index].kind == static_cast<CableKind>(kind - cable_kind_names.begin()))
       names.insert(network->topology->channel_name(index, network->prefix));
   return names;
 }

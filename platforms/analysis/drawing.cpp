@@ -29,11 +29,6 @@ constexpr const char* head = R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox=
 <text x="10" y="24" font-size="18">{1}</text>
 )";
 
-const char* kind_name(CableKind kind)
-{
-  return kind == CableKind::node ? "node" : kind == CableKind::local ? "local" : "global";
-}
-
 struct Point {
   double x = 0;
   double y = 0;
@@ -55,7 +50,7 @@ public:
     for (ChannelIndex i = 0; i < graph_.channels().size(); i += 2) {
       const Channel& channel = graph_.channels()[i];
       if (!network_.absent(channel.from) && !network_.absent(channel.to))
-        line(points_[channel.from], points_[channel.to], kind_name(channel.kind),
+        line(points_[channel.from], points_[channel.to], cable_kind_names[static_cast<std::size_t>(channel.kind)],
              topology_.channel_name(i, network_.prefix));
     }
     for (Vertex vertex = graph_.nodes(); vertex < graph_.vertices() && graph_.switches() <= most_named; ++vertex)

@@ -3,6 +3,7 @@
 // channel c and c ^ 1 are the two directions of one cable.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,6 +16,7 @@ using ChannelIndex = std::uint32_t;
 
 // Cables of one kind have one bandwidth and one latency.
 enum class CableKind : std::uint8_t { node, local, global };
+inline constexpr std::array<const char*, 3> cable_kind_names = {"node", "local", "global"}; // by CableKind
 
 struct Channel {
   Vertex from = 0;

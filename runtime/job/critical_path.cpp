@@ -80,12 +80,9 @@ CriticalPath::Mark CriticalPath::mark_at(const Rank& rank, SimTime time) const
 }
 
 CriticalPath::Times CriticalPath::parts(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, SimTime whole,
-                                        SimTime trips)
+                                        SimTime trips) const
 {
-  const auto [found, is_new] = ways_.try_emplace({from, to});
-  if (is_new)
-    found->second = way_(from, to);
-  const Alone& alone = found->second;
+  const Alone alone = way_(from, to);
   Times parts{};
   const auto take = [&whole, &parts](Kind kind, SimTime most) {
     const SimTime taken = std::clamp<SimTime>(most, 0, whole);
@@ -194,13 +191,11 @@ void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait h
   Rank& rank = ranks_[index];
   const Arrival& arrival = rank.arrival;
   if (how == Wait::elapsed || !arrival.any || arrival.at < from) {
-    if (how != Wait::polls)
-      pass_idle(rank);
-    if (how == Wait::polls && (rank.idle == 0 || from - rank.now.at > longest_look)) {
+    if (how != Wait::polls || rank.idle == 0 || from - rank.now.at > longest_look) {
       pass_idle(rank);
       go_on(rank, Kind::other, 0, from);
     }
-    rank.idle += until - std::min(from, std::max(rank.now.at, SimTime{0}));
+    rank.idle += until - std::min(from, rank.now.at);
     rank.now.at = until;
     if (how != Wait::polls)
       pass_idle(rank);

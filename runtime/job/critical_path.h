@@ -24,7 +24,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -45,6 +44,7 @@ public:
     sim::SimTime links = 0;          // latency of the links
     net::PairTime from_end_to_end{}; // the latency is that of the links, too
   };
+  // Asked for each message.
   using Way = std::function<Alone(std::uint32_t from, std::uint32_t to)>;
 
   // By rank: its node.
@@ -121,7 +121,7 @@ private:
   void keep(Rank& rank);
   void arrive(Rank& rank, const Rank& sender, sim::SimTime began, const Times& way, sim::SimTime now);
   [[nodiscard]] Times parts(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, sim::SimTime whole,
-                            sim::SimTime trips);
+                            sim::SimTime trips) const;
   [[nodiscard]] sim::SimTime left(std::size_t question, const Times& way) const;
   void go_on(Rank& rank, Kind kind, sim::SimTime time, sim::SimTime until);
   void pass_idle(Rank& rank);
@@ -130,7 +130,6 @@ private:
 
   std::vector<Rank> ranks_;
   Way way_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Alone> ways_;
   std::shared_ptr<std::size_t> stretches_ = std::make_shared<std::size_t>(0); // that are not forgotten
   sim::SimTime known_since_ = 0; // the way back leads no further: it would be too long
   std::size_t single_ranks_;     // questions behind those of kinds; 0: there are too many ranks

@@ -2,17 +2,13 @@
 #include "runtime/job/details.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <gelf.h>
 #include <unistd.h>
 
 #include "platforms/network.h"
@@ -29,41 +25,6 @@ constexpr std::size_t states = 3;
 std::size_t bins_for(std::size_t ranks)
 {
   return ranks <= 128 ? 256 : ranks <= 512 ? 128 : 64;
-}
-
-std::string build_id_of(const std::string& path)
-{
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return {};
-  elf_version(EV_CURRENT);
-  Elf* const elf = elf_begin(file, ELF_C_READ_MMAP, nullptr);
-  std::string id;
-  for (Elf_Scn* section = nullptr; elf != nullptr && (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header{};
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_NOTE)
-      continue;
-    Elf_Data* const data = elf_getdata(section, nullptr);
-    GElf_Nhdr note{};
-    std::size_t name = 0;
-    std::size_t description = 0;
-    for (std::size_t at = 0; data != nullptr && (at = gelf_getnote(data, at, &note, &name, &description)) != 0;) {
-      const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
-      if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || std::memcmp(bytes + name, "GNU", 4) != 0)
-        continue;
-      for (std::size_t i = 0; i < note.n_descsz; ++i)
-        id += fmt::format("{:02x}", bytes[description + i]);
-    }
-  }
-  elf_end(elf);
-  close(file);
-  return id;
-}
-
-const char* kind_of(platform::CableKind kind)
-{
-  constexpr std::array names = {"node", "local", "global"};
-  return names[static_cast<std::size_t>(kind)];
 }
 
 } // namespace
@@ -111,7 +72,7 @@ void Details::look_at(pid_t process)
   }
   for (const std::string& path : paths)
     if (access(path.c_str(), R_OK) == 0)
-      objects_.push_back({path, build_id_of(path)});
+      objects_.push_back({path, {}});
 }
 
 void Details::add_links(observe::Details& details, sim::SimTime simulated) const
@@ -141,7 +102,7 @@ void Details::add_links(observe::Details& details, sim::SimTime simulated) const
     entry.bytes_per_bin = load_.bins().row(i, simulated);
     if (const auto found = channels.find(link.name); found != channels.end()) {
       const platform::Channel& channel = network->topology->graph().channels()[found->second];
-      entry.kind = kind_of(channel.kind);
+      entry.kind = platform::cable_kind_names[static_cast<std::size_t>(channel.kind)];
       entry.from = vertex(channel.from);
       entry.to = vertex(channel.to);
     }

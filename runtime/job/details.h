@@ -39,7 +39,7 @@ public:
   // The process that carries a rank, which has loaded all that it needs: the first time counts.
   void look_at(pid_t process);
 
-  // All but how it was started. `ends`: of the ranks.
+  // All but how it was started, and of objects their paths alone. `ends`: of the ranks.
   [[nodiscard]] observe::Details record(const std::vector<sim::SimTime>& ends) const;
 
 private:

@@ -84,17 +84,19 @@ bool finish_results(const plan::Plan& plan, observe::ResultFile* report, const o
       whole = false;
     }
   };
+  const std::string& page = plan.options.html;
+  const std::string json =
+      report != nullptr || !page.empty() ? observe::report_json(record, deterministic) : std::string();
   if (report != nullptr)
-    attempt([&] {
-      report->buffer() += observe::report_json(record, deterministic);
+    attempt([report, &json] {
+      report->buffer() += json;
       report->finish();
     });
-  if (!plan.options.html.empty())
-    attempt([&] {
+  if (!page.empty())
+    attempt([&page, &json, &record] {
       const std::string name = record.programs.empty() ? std::string("run") : record.programs.front();
-      const std::vector<report::Run> runs{
-          {name, nlohmann::ordered_json::parse(observe::report_json(record, deterministic))}};
-      report::write_page("--html", plan.options.html, runs);
+      const std::vector<report::Run> runs{{name, nlohmann::ordered_json::parse(json)}};
+      report::write_page("--html", page, runs);
     });
   if (plan.trace)
     attempt([&plan, &trace = *plan.trace] {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "loader/elf_file.h"
 #include "loader/private_directory.h"
 #include "platforms/platform.h"
 #include "runtime/base/environment.h"
@@ -374,7 +375,9 @@ namespace
 
 int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vector<std::string>& arguments)
 {
-  const observe::RunFacts facts = run_facts(arguments, options.platform);
+  observe::RunFacts facts;
+  if (options.report_details)
+    facts = run_facts(arguments, options.platform);
   const auto begin = std::chrono::steady_clock::now();
   const Installation installation = find_installation();
   loader::PrivateDirectory directory(options.keep_temps);
@@ -437,9 +440,10 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     observe::JobRecord record = job.record(outcome, wall.count());
     if (record.details) {
-      const std::vector<observe::RunFacts::Object> objects = std::move(record.details->run.objects);
-      record.details->run = facts;
-      record.details->run.objects = objects;
+      facts.objects = std::move(record.details->run.objects);
+      for (observe::RunFacts::Object& object : facts.objects)
+        object.build_id = loader::build_id(object.path);
+      record.details->run = std::move(facts);
     }
     if (options.verbosity >= 0 && options.summary)
       fmt::print(stderr, "{}", observe::summary(record));

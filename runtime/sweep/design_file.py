@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import pathlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from . import designs
 from .designs import KINDS, DesignSpec
@@ -18,6 +20,7 @@ from .marked import Node, read
 from .quantities import seconds, size
 
 FORMAT = 1
+Amount = TypeVar("Amount", int, float)
 TOP = (
     "sweep",
     "name",
@@ -328,22 +331,21 @@ def _spec(node: Node | None, root: Node, factors: list[Factor], where: pathlib.P
     )
 
 
-def _time(node: Node | None) -> float | None:
+def _above_zero(node: Node | None, read: Callable[[str], Amount | None], expected: str) -> Amount | None:
     if node is None:
         return None
-    value = seconds(node.text())
+    value = read(node.text())
     if value is None or value <= 0:
-        raise node.error("a time (90, 5min, 1:30:00)")
+        raise node.error(expected)
     return value
+
+
+def _time(node: Node | None) -> float | None:
+    return _above_zero(node, seconds, "a time (90, 5min, 1:30:00)")
 
 
 def _size(node: Node | None) -> int | None:
-    if node is None:
-        return None
-    value = size(node.text())
-    if value is None or value <= 0:
-        raise node.error("a size (2GiB)")
-    return value
+    return _above_zero(node, size, "a size (2GiB)")
 
 
 def _run(node: Node | None) -> RunSpec:
