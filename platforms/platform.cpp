@@ -13,13 +13,15 @@
 
 #include "platforms/builders.h"
 #include "platforms/simgrid.h"
+#include "runtime/base/key_table.h"
 #include "runtime/base/parameters.h"
 
 namespace umwelt::platform
 {
 
 struct Platform::Routes {
-  std::unordered_map<std::uint64_t, Route> known; // nodes are stable: references survive rehashing
+  sim::KeyTable<const Route> known;
+  std::deque<Route> routes; // references stay valid
   std::deque<Link> links;
   std::unordered_map<const simgrid::s4u::Link*, LinkIndex> index_of;
 
@@ -69,14 +71,16 @@ LinkIndex Platform::link_named(const std::string& name) const
 
 const Route& Platform::route(NodeIndex from, NodeIndex to) const
 {
-  const std::uint64_t pair = static_cast<std::uint64_t>(from) << 32 | to;
-  if (const auto known = routes_->known.find(pair); known != routes_->known.end())
-    return known->second; // a mere look: several threads may do it at once (net_models/calibration)
+  const std::uint64_t pair = (static_cast<std::uint64_t>(from) << 32 | to) + 1;
+  if (const Route* const known = routes_->known.find(pair); known != nullptr)
+    return *known; // a mere look: several threads may do it at once (net_models/calibration)
   std::vector<simgrid::s4u::Link*> links;
   double latency = 0; // unused: SimGrid's sum is in floating point, ours in picoseconds
   if (from != to)
     nodes_[from].host->route_to(nodes_[to].host, links, &latency);
-  return routes_->known[pair] = route_over(links);
+  const Route& route = routes_->routes.emplace_back(route_over(links));
+  routes_->known.keep(pair, &route);
+  return route;
 }
 
 Route Platform::route_over(std::span<simgrid::s4u::Link* const> links) const
