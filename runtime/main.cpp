@@ -31,6 +31,7 @@
 #include "runtime/launch/run.h"
 #include "runtime/rank_host/signals.h"
 #include "runtime/report/compare_command.h"
+#include "runtime/report/explain_command.h"
 #include "runtime/report/report_command.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -130,6 +131,9 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
     return exit_code::ok;
   case cli::Command::Kind::compare:
     fmt::print("{}", report::compare_command(command.arguments, command.page));
+    return exit_code::ok;
+  case cli::Command::Kind::explain:
+    fmt::print("{}", report::explain_command(command.arguments.front(), command.json));
     return exit_code::ok;
   case cli::Command::Kind::doctor:
     return doctor(command.json);

@@ -57,6 +57,9 @@ constexpr auto subcommands = std::to_array<Subcommand>({
      Command::Kind::report},
     {"compare", "Compare reports of runs: what changed, as text or as a page (umwelt compare --help)",
      Command::Kind::compare},
+    {"explain",
+     "Say what stands out in a run, why it was slow or could not go on, and what to try (umwelt explain --help)",
+     Command::Kind::explain},
     {"sweep", "Run a program for every point of a design, here or by Slurm, and compare (umwelt sweep --help)",
      Command::Kind::sweep},
     {"ctl", "Ask a run that was started with --ctl how it is, or give nodes another model (umwelt ctl --help)",
@@ -235,7 +238,8 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
 {
   if (arguments.empty())
     throw UsageError(
-        "command", "run, kernels, platforms, models, calibrate, tune, report, compare, sweep, ctl, doctor or coverage",
+        "command",
+        "run, kernels, platforms, models, calibrate, tune, report, compare, explain, sweep, ctl, doctor or coverage",
         "none", "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
   const std::string& word = arguments.front();
   const std::span<const std::string> others = arguments.subspan(1);
@@ -282,6 +286,9 @@ void add_reports(CLI::App& subcommand, Command& command, Command::Kind kind)
     subcommand.add_option("FILE", command.arguments, "what umwelt run --report has written")->required()->expected(1);
     subcommand.add_option("-o,--output", command.page, "the page; default: beside the report, with .html for .json")
         ->type_name("PAGE");
+  } else if (kind == Command::Kind::explain) {
+    subcommand.add_option("FILE", command.arguments, "what umwelt run --report has written")->required()->expected(1);
+    subcommand.add_flag("--json", command.json, "JSON instead of text");
   } else {
     subcommand
         .add_option("FILE", command.arguments,
@@ -308,7 +315,8 @@ Command parse_with_cli11(std::span<const std::string> arguments)
       subcommand->add_flag("--json", command.json, "JSON instead of text");
     if (known.kind == Command::Kind::platforms)
       add_platform_question(*subcommand, command.platform);
-    if (known.kind == Command::Kind::report || known.kind == Command::Kind::compare)
+    if (known.kind == Command::Kind::report || known.kind == Command::Kind::compare ||
+        known.kind == Command::Kind::explain)
       add_reports(*subcommand, command, known.kind);
     if (known.kind == Command::Kind::ctl) {
       subcommand->add_option("PID", command.process, "process of umwelt run")->required()->check(CLI::PositiveNumber);

@@ -36,6 +36,7 @@ struct Command {
     ctl,       // `arguments` are requests to the run of `process`
     report,    // `arguments`: one report; `page`: -o
     compare,   // `arguments`: reports; `page`: --html
+    explain,   // `arguments`: the report; `json`
     text,      // help, completion, --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;
   plan::RunOptions run;

@@ -59,6 +59,7 @@ _umwelt()
         esac
         ;;
       report) COMPREPLY=($(compgen -W "--output --help" -f -- "$word")) ;;
+      explain) COMPREPLY=($(compgen -W "--json --help" -f -- "$word")) ;;
       compare) COMPREPLY=($(compgen -W "--html --help" -f -- "$word")) ;;
       sweep)
         COMPREPLY=($(compgen -W "status gather export plot check crate schema --resume --dry-run --jobs --slurm --wait

@@ -33,10 +33,7 @@ std::string walk(unw_context_t& context, bool signal_frame)
     inner = false;
     if (symbol.ours && symbol.function != "__libc_start_main")
       continue;
-    if (symbol.function.empty())
-      text += fmt::format("    #{} {}+{:#x}\n", number, symbol.object, symbol.offset);
-    else
-      text += fmt::format("    #{} {}+{:#x} ({})\n", number, symbol.function, symbol.offset, symbol.object);
+    text += fmt::format("    #{} {}\n", number, describe(symbol));
     ++number;
   } while (number < deepest && unw_step(&cursor) > 0);
   return text.empty() ? "    (no frames of the program)\n" : text;

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <link.h>
@@ -18,6 +18,7 @@
 
 #include "loader/linker.h"
 #include "runtime/base/demangle.h"
+#include "runtime/diagnose/source_lines.h"
 
 // The executable exports it (runtime/CMakeLists.txt).
 extern "C" [[gnu::noipa, gnu::used, gnu::visibility("default")]] void umw_rank_loaded(int rank, const char* program,
@@ -165,14 +166,22 @@ Symbol symbol_at(std::uintptr_t address)
   result.object = path.substr(path.rfind('/') + 1);
   result.offset = relative;
   // Ranks have the same objects, and stand at the same places of them.
-  static std::map<std::pair<std::string, std::uintptr_t>, std::pair<std::string, std::uint64_t>> known;
-  const auto [entry, is_new] = known.try_emplace({path, relative});
+  static std::map<std::pair<std::string, std::uintptr_t>, Symbol> known;
+  const auto [entry, is_new] = known.try_emplace({path, relative}, result);
   if (is_new) {
-    search_file(path, relative, result);
-    entry->second = {result.function, result.offset};
+    search_file(path, relative, entry->second);
+    if (!result.ours)
+      entry->second.source = source_line(path, relative);
   }
-  std::tie(result.function, result.offset) = entry->second;
-  return result;
+  return entry->second;
+}
+
+std::string describe(const Symbol& symbol, std::uint64_t further)
+{
+  const std::string line = symbol.source.empty() ? "" : ", " + symbol.source;
+  if (symbol.function.empty())
+    return fmt::format("{}+{:#x}{}", symbol.object, symbol.offset + further, line);
+  return fmt::format("{}+{:#x} ({}){}", symbol.function, symbol.offset + further, symbol.object, line);
 }
 
 } // namespace umwelt::diagnose

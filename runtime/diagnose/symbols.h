@@ -15,6 +15,7 @@ struct Symbol {
   std::string function;     // demangled; empty if unknown
   std::uint64_t offset = 0; // from its start, or from the object's load address if unknown
   std::string object;       // file name of the object, as the user knows it
+  std::string source;       // "file.c:12"; empty if unknown
   bool ours = false;        // code of Umwelt: runtime, shim
 };
 
@@ -24,7 +25,10 @@ struct Symbol {
 // run. The name is there in a stripped executable, too, and its arguments are in registers (loader/README.md, gdb).
 void add_rank(const umw_gate& gate, r_debug& debug, const std::string& program_path);
 
+// Of the instruction there.
 Symbol symbol_at(std::uintptr_t address);
+// "solve+0x1c (app), app.c:12", or "app+0x1234" if less is known; `further`: what is added to the offset.
+std::string describe(const Symbol& symbol, std::uint64_t further = 0);
 
 // The object the address lies in, and how far from where it is loaded; "?" and the address itself if in none.
 // Async-signal-safe.

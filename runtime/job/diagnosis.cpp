@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,6 +20,24 @@
 
 namespace umwelt::job
 {
+
+namespace
+{
+
+// The innermost frame of the program itself, as a line of the backtrace has it.
+std::string place_in(std::string_view backtrace, std::string_view program)
+{
+  const std::string object = fmt::format("({})", program.substr(program.rfind('/') + 1));
+  const std::size_t found = backtrace.find(object);
+  if (found == std::string_view::npos)
+    return {};
+  const std::size_t begin = backtrace.rfind('#', found);
+  const std::size_t end = backtrace.find('\n', found);
+  const std::string_view line = backtrace.substr(begin, end - begin);
+  return std::string(line.substr(line.find(' ') + 1));
+}
+
+} // namespace
 
 // The runtime's state can no longer be trusted, so only a message and the way out. What is left on disk the janitor
 // removes.
@@ -52,8 +73,10 @@ void Job::interrupt(int signal, const ucontext_t* context)
 }
 
 // One paragraph per rank: what it is in, since when, and how it got there.
-std::string Job::where_everyone_is()
+std::string Job::where_everyone_is(std::vector<std::string>* main_threads)
 {
+  if (main_threads != nullptr)
+    main_threads->assign(ranks_.size(), {});
   std::string text;
   const std::vector<std::vector<std::string>> reports = reports_of_workers();
   for (const auto& rank : ranks_) {
@@ -75,10 +98,14 @@ std::string Job::where_everyone_is()
                           thread->number > 0 ? fmt::format(" thread {}", thread->number) : "", thread->last_call,
                           sim::to_seconds(since), poll.parked ? ", polling" : "");
       text += mpi_call_of(*thread);
+      std::string how;
       if (thread->channel)
-        text += reports[thread->channel->worker()][thread->channel->slot()];
+        how = reports[thread->channel->worker()][thread->channel->slot()];
       else
-        scheduler_.visit(*thread->actor, [&text] { text += diagnose::backtrace_here(); });
+        scheduler_.visit(*thread->actor, [&how] { how = diagnose::backtrace_here(); });
+      text += how;
+      if (main_threads != nullptr && thread->number == 0)
+        main_threads->at(static_cast<std::size_t>(rank->index)) = how;
     }
   }
   return text;
@@ -120,9 +147,18 @@ void Job::deadlocked()
       if (!thread->ended())
         waiting.push_back({rank->index, thread->number == 0, thread->last_call,
                            thread->actor->has_deadline() && !thread->poll.parked});
+  std::vector<std::string> backtraces;
+  const std::string where = where_everyone_is(&backtraces);
+  const std::string steps = next_steps(waiting);
+  observe::DeadlockRecord record = waits_of(ranks_, end_of_time());
+  for (observe::DeadlockRecord::Wait& wait : record.waits)
+    wait.place = place_in(backtraces.at(wait.rank), commands_.at(ranks_.at(wait.rank)->program).front());
+  constexpr std::string_view title = "Next step: ";
+  record.next_step = steps.starts_with(title) ? steps.substr(title.size()) : steps;
+  deadlock_ = std::make_shared<const observe::DeadlockRecord>(std::move(record));
   fail(exit_code::deadlock, "deadlock",
        fmt::format("deadlock at {}: no rank can go on, and nothing is under way that could change that\n{}{}",
-                   simulated_now(), where_everyone_is() + mpi_cycle(ranks_), next_steps(waiting)));
+                   simulated_now(), where + mpi_cycle(ranks_), steps));
 }
 
 } // namespace umwelt::job

@@ -239,7 +239,9 @@ private:
   void fail(int exit_code, const std::string& ending, const std::string& text);
   bool stalled();
   void deadlocked();
-  [[nodiscard]] std::string where_everyone_is(); // after the main loop has stopped, or in it
+  // After the main loop has stopped, or in it. `main_threads`, if wanted: by rank, what is said of how its main thread
+  // got there.
+  [[nodiscard]] std::string where_everyone_is(std::vector<std::string>* main_threads = nullptr);
   void say(const std::string& text);
   [[nodiscard]] std::string simulated_now() const;
   [[nodiscard]] SimTime end_of_time() const { return std::min(ended_at_, timeline_.now()); }
@@ -258,6 +260,7 @@ private:
   OwnProcess own_process_;
   Polling polling_{*this};
   Idleness idleness_{*this};
+  std::shared_ptr<const observe::DeadlockRecord> deadlock_;
   PortalsHost host_{*this};
   portals::Fabric fabric_;
   SocketHost socket_host_{*this};

@@ -30,6 +30,11 @@ void PortalsHost::changed(portals::Process& process)
   tell(rank);
 }
 
+void PortalsHost::refused(portals::Process& process)
+{
+  ++rank_of(process).statistics.messages_refused;
+}
+
 void PortalsHost::event_visible(portals::Process& process, ptl_handle_eq_t queue)
 {
   Rank& rank = rank_of(process);

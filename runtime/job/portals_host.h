@@ -19,6 +19,7 @@ public:
   explicit PortalsHost(Job& job) : job_(job) {}
 
   bool wait(portals::Process& process, sim::SimTime deadline) override;
+  void refused(portals::Process& process) override;
   void changed(portals::Process& process) override;
   void event_visible(portals::Process& process, ptl_handle_eq_t queue) override;
   void came(portals::Process& process, std::uint32_t source, sim::SimTime began, std::uint64_t bytes) override;

@@ -82,6 +82,7 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     if (plan_.options.mpi_calls)
       record.mpi_calls.push_back(rank->mpi_calls);
   }
+  record.deadlock = deadlock_;
   if (collectives_)
     record.collectives = collectives_->records();
   record.kernels = kernel_records();

@@ -27,8 +27,17 @@ bool has_come(const Wait& one, const Wait& other)
   return one.call.peer == UMW_MPI_ALL && same_communicator(one, other) && one.call.turn >= other.call.turn;
 }
 
-// For whom it waits, ascending.
-std::vector<std::uint32_t> waits_for(const Wait& wait, const std::map<std::uint32_t, const Wait*>& of_rank)
+using OfRank = std::map<std::uint32_t, const Wait*>;
+
+OfRank by_rank(const std::vector<Wait>& waits)
+{
+  OfRank of_rank;
+  for (const Wait& wait : waits)
+    of_rank.emplace(wait.rank, &wait);
+  return of_rank;
+}
+
+std::vector<std::uint32_t> waits_for(const Wait& wait, const OfRank& of_rank)
 {
   if (wait.call.peer >= 0)
     return {static_cast<std::uint32_t>(wait.call.peer)};
@@ -81,11 +90,14 @@ std::string describe(const umw_mpi_call& call)
   return text;
 }
 
-std::string cycle(const std::vector<Wait>& waits)
+std::vector<std::uint32_t> waited_for(const Wait& wait, const std::vector<Wait>& waits)
 {
-  std::map<std::uint32_t, const Wait*> of_rank;
-  for (const Wait& wait : waits)
-    of_rank.emplace(wait.rank, &wait);
+  return waits_for(wait, by_rank(waits));
+}
+
+std::vector<std::uint32_t> cycle(const std::vector<Wait>& waits)
+{
+  const OfRank of_rank = by_rank(waits);
   for (const auto& [start, first] : of_rank) {
     std::map<std::uint32_t, std::uint32_t> reached_from; // breadth first: the shortest way back to where it began
     std::queue<std::uint32_t> next;
@@ -106,13 +118,20 @@ std::string cycle(const std::vector<Wait>& waits)
     for (std::uint32_t rank = reached_from.at(start); rank != start; rank = reached_from.at(rank))
       way.push_back(rank);
     std::reverse(way.begin() + 1, way.end());
-    std::string text;
-    for (std::size_t i = 0; i < way.size(); ++i)
-      text += fmt::format("{}{}{}", i == 0 ? "cycle: " : ", ", way[i], i == 0 ? " waits in " : " in ") +
-              with(of_rank.at(way[i])->call, way[(i + 1) % way.size()]);
-    return text;
+    return way;
   }
   return {};
+}
+
+std::string describe_cycle(const std::vector<Wait>& waits)
+{
+  const OfRank of_rank = by_rank(waits);
+  const std::vector<std::uint32_t> way = cycle(waits);
+  std::string text;
+  for (std::size_t i = 0; i < way.size(); ++i)
+    text += fmt::format("{}{}{}", i == 0 ? "cycle: " : ", ", way[i], i == 0 ? " waits in " : " in ") +
+            with(of_rank.at(way[i])->call, way[(i + 1) % way.size()]);
+  return text;
 }
 
 } // namespace umwelt::mpi

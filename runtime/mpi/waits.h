@@ -22,9 +22,15 @@ struct Wait {
 // "MPI_Recv from 1, tag 7, on MPI_COMM_WORLD", without a capital or an end.
 std::string describe(const umw_mpi_call& call);
 
-// A circle of ranks that wait for each other: "cycle: 0 waits in MPI_Recv from 1, 1 in MPI_Recv from 0"; the one with
-// the lowest rank, and of these the shortest. Empty: none is known of. `waits`: at most one of each rank, all of one
-// job. Of somebody who waits for any of several, nothing follows.
-std::string cycle(const std::vector<Wait>& waits);
+// For whom it waits, ascending: of somebody who waits for any of several, nobody is known. `waits`: at most one of each
+// rank, all of one job.
+std::vector<std::uint32_t> waited_for(const Wait& wait, const std::vector<Wait>& waits);
+
+// A circle of ranks, each of which waits for the next, the last for the first; the one with the lowest rank, and of
+// these the shortest. Empty: none is known of.
+std::vector<std::uint32_t> cycle(const std::vector<Wait>& waits);
+
+// "cycle: 0 waits in MPI_Recv from 1, 1 in MPI_Recv from 0"; empty if there is none.
+std::string describe_cycle(const std::vector<Wait>& waits);
 
 } // namespace umwelt::mpi

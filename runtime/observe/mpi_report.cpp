@@ -99,13 +99,23 @@ Place place_of(Function function)
 
 using Places = std::array<sim::SimTime, place_names.size()>;
 
+Places times_of(const mpi::Totals& rank, sim::SimTime mpi::Count::*part)
+{
+  Places sums{};
+  for (const auto& [of, count] : rank.sites)
+    sums.at(static_cast<std::size_t>(place_of(of.first))) += count.*part;
+  return sums;
+}
+
 // Of all ranks.
 Places sum_of(const JobRecord& job, sim::SimTime mpi::Count::*part)
 {
   Places sums{};
-  for (const mpi::Totals& rank : job.mpi_calls)
-    for (const auto& [of, count] : rank.sites)
-      sums.at(static_cast<std::size_t>(place_of(of.first))) += count.*part;
+  for (const mpi::Totals& rank : job.mpi_calls) {
+    const Places own = times_of(rank, part);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums.at(i) += own.at(i);
+  }
   return sums;
 }
 
@@ -170,6 +180,12 @@ nlohmann::ordered_json json_of(const mpi::Count& count)
           {"late_ps", count.late}};
 }
 
+nlohmann::ordered_json named(Function function)
+{
+  return {{"name", mpi::function_name(function)},
+          {"class", place_names.at(static_cast<std::size_t>(place_of(function)))}};
+}
+
 nlohmann::ordered_json with(nlohmann::ordered_json json, const mpi::Count& count)
 {
   json.update(json_of(count));
@@ -211,7 +227,7 @@ nlohmann::ordered_json mpi_json(const JobRecord& job)
     for (const auto& [of, count] : rank.sizes)
       sizes[of] += count;
   for (const auto& [function, all] : functions_of(job)) {
-    auto& one = json["functions"].emplace_back(with({{"name", mpi::function_name(function)}}, all.sum));
+    auto& one = json["functions"].emplace_back(with(named(function), all.sum));
     one["sizes"] = nlohmann::ordered_json::array();
     for (auto of = sizes.lower_bound({function, 0}); of != sizes.end() && of->first.first == function; ++of)
       one["sizes"].push_back({{"from_bytes", SizeHistogram::least(of->first.second)},
@@ -220,8 +236,11 @@ nlohmann::ordered_json mpi_json(const JobRecord& job)
                               {"bytes", of->second.bytes}});
   }
   json["sites"] = nlohmann::ordered_json::array();
-  for (const auto& [of, count] : in_all<std::pair<Function, std::string>>(job, &mpi::Totals::sites))
-    json["sites"].push_back(with({{"name", mpi::function_name(of.first)}, {"place", of.second}}, count));
+  for (const auto& [of, count] : in_all<std::pair<Function, std::string>>(job, &mpi::Totals::sites)) {
+    nlohmann::ordered_json one = named(of.first);
+    one["place"] = of.second;
+    json["sites"].push_back(with(std::move(one), count));
+  }
   json["communicators"] = nlohmann::ordered_json::array();
   for (const auto& [of, count] : in_all<std::pair<std::string, Function>>(job, &mpi::Totals::communicators))
     json["communicators"].push_back(with({{"communicator", of.first}, {"name", mpi::function_name(of.second)}}, count));
@@ -237,7 +256,11 @@ nlohmann::ordered_json mpi_json(const JobRecord& job)
     mpi::Count all;
     for (const auto& [of, count] : job.mpi_calls[rank].sites)
       all += count;
-    json["ranks"].push_back(with({{"rank", rank}}, all));
+    auto& one = json["ranks"].emplace_back(with({{"rank", rank}}, all));
+    const Places classes = times_of(job.mpi_calls[rank], &mpi::Count::time);
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      if (classes.at(i) > 0)
+        one["classes_ps"][std::string(place_names.at(i))] = classes.at(i);
     for (const auto& [peer, count] : job.mpi_calls[rank].peers)
       json["messages"].push_back({{"from", rank},
                                   {"to", rank_with_number(job, rank, peer)},

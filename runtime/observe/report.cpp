@@ -10,6 +10,7 @@
 
 #include "runtime/base/demangle.h"
 #include "runtime/observe/changes_report.h"
+#include "runtime/observe/deadlock_report.h"
 #include "runtime/observe/details_report.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/mpi_report.h"
@@ -394,6 +395,7 @@ nlohmann::ordered_json json_of(const RankRecord& rank, std::size_t number)
           {"bytes_sent", s.bytes_sent},
           {"messages_received", s.messages_received},
           {"bytes_received", s.bytes_received},
+          {"messages_refused", s.messages_refused},
           {"sizes", json_of(s.sizes)},
           {"segments_sent", s.segments_sent},
           {"segment_bytes_sent", s.segment_bytes_sent},
@@ -492,6 +494,8 @@ std::string report_json(const JobRecord& job, bool deterministic)
     json["faults"] = json_of(job.faults);
   json["ending"] = job.ending;
   json["exit_code"] = job.exit_code;
+  if (job.deadlock)
+    json["deadlock"] = deadlock_json(job);
   json["simulated_ps"] = job.simulated;
   json["timeline_events"] = job.timeline_events;
   json["totals"] = {{"messages", total(job, &RankStatistics::messages_sent)},

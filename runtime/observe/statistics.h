@@ -56,7 +56,8 @@ struct RankStatistics {
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages_received = 0;
   std::uint64_t bytes_received = 0;
-  SizeHistogram sizes; // of messages sent
+  SizeHistogram sizes;                // of messages sent
+  std::uint64_t messages_refused = 0; // by the target's NIC, which had no room for them: somebody sends them again
 
   // Of TCP and UDP: segments of streams with payload, and datagrams. Their payload alone.
   std::uint64_t segments_sent = 0;
@@ -180,6 +181,20 @@ struct CpusRecord {
   std::vector<std::string> not_reached;
 };
 
+// Why a run could not go on: where the ranks' main threads were when no more could happen.
+struct DeadlockRecord {
+  struct Wait {
+    std::uint32_t rank = 0;
+    std::string call;  // "MPI_Recv from 1, tag 7, on MPI_COMM_WORLD"; without --mpi-calls what the rank asked for
+    std::string place; // that called it; empty: not known
+    sim::SimTime since = 0;
+    std::vector<std::uint32_t> others; // ranks that it waits for; empty: not known
+  };
+  std::vector<Wait> waits;          // by rank; those that have ended are not there
+  std::vector<std::uint32_t> cycle; // ranks, each of which waits for the next; empty: none is known of
+  std::string next_step;
+};
+
 // What depends on the machine that simulates and differs from run to run.
 struct HostFigures {
   double wall_seconds = 0;
@@ -222,9 +237,10 @@ struct JobRecord {
   std::vector<KernelRecord> kernels;
   std::vector<ProfileRecord> profile; // those with most ticks first
   std::vector<FoldRecord> folding;
-  std::vector<CollectiveRecord> collectives; // that were called
-  std::vector<mpi::Totals> mpi_calls;        // by rank; none: they were not followed
-  std::shared_ptr<Details> details;          // null: --report-details was not asked for
+  std::vector<CollectiveRecord> collectives;      // that were called
+  std::vector<mpi::Totals> mpi_calls;             // by rank; none: they were not followed
+  std::shared_ptr<const DeadlockRecord> deadlock; // null: it did not end so
+  std::shared_ptr<Details> details;               // null: --report-details was not asked for
   HostFigures host;
 };
 

@@ -20,14 +20,6 @@ namespace
 
 constexpr std::size_t most_text = 64 << 10; // at a time; lines are shorter
 
-// "solve+0x1c (app)", of the call before that address.
-std::string place_of_call(std::uintptr_t behind)
-{
-  const diagnose::Symbol symbol = diagnose::symbol_at(behind - 1);
-  return symbol.function.empty() ? fmt::format("{}+{:#x}", symbol.object, symbol.offset + 1)
-                                 : fmt::format("{}+{:#x} ({})", symbol.function, symbol.offset + 1, symbol.object);
-}
-
 mpi::Totals totals_of(const umw_mpi_counts& counted)
 {
   mpi::Totals totals;
@@ -38,7 +30,7 @@ mpi::Totals totals_of(const umw_mpi_counts& counted)
     const std::uint64_t detail = UMW_MPI_DETAIL_OF(entry.what);
     switch (UMW_MPI_KIND_OF(entry.what)) {
     case UMW_MPI_COUNT_SITE:
-      totals.sites[{function, place_of_call(detail)}] += count;
+      totals.sites[{function, diagnose::describe(diagnose::symbol_at(detail - 1), 1)}] += count;
       break;
     case UMW_MPI_COUNT_SIZE:
       totals.sizes[{function, static_cast<std::uint32_t>(detail)}] += count;

@@ -17,6 +17,7 @@
 #include "runtime/observe/tables.h"
 #include "runtime/report/input.h"
 #include "runtime/report/member.h"
+#include "runtime/report/middle_run.h"
 
 namespace umwelt::report
 {
@@ -57,23 +58,6 @@ std::string change(double from, double to)
   if (from <= 0)
     return "-";
   return fmt::format("{:+.1f} %", 100 * (to - from) / from);
-}
-
-// The run itself, or the one in the middle of those of --repeat.
-const Json& run_of(const Json& report)
-{
-  const Json* runs = array(report, "runs");
-  if (runs == nullptr)
-    return report;
-  std::vector<const Json*> sorted;
-  for (const Json& run : *runs)
-    if (number(run, "exit_code") == 0)
-      sorted.push_back(&run);
-  if (sorted.empty())
-    return runs->front();
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Json* a, const Json* b) { return number(*a, "simulated_ps") < number(*b, "simulated_ps"); });
-  return *sorted[(sorted.size() - 1) / 2];
 }
 
 double rank_count(const Json& run)
@@ -227,7 +211,7 @@ std::string comparison_text(std::span<const Run> runs)
 {
   std::vector<const Json*> chosen;
   for (const Run& run : runs)
-    chosen.push_back(&run_of(run.report));
+    chosen.push_back(&middle_run(run.report));
   std::string text = table("", runs, figures_of(chosen));
   text += "  (computing, communication, waiting: mean of the ranks)\n";
   for (const Run& run : runs)

@@ -15,7 +15,9 @@
 
 #include "runtime/report/condensed_network.h"
 #include "runtime/report/condensed_timeline.h"
+#include "runtime/report/findings.h"
 #include "runtime/report/member.h"
+#include "runtime/report/middle_run.h"
 
 namespace umwelt::report
 {
@@ -141,11 +143,6 @@ bool is_one_of(const std::string& key, std::initializer_list<const char*> keys)
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-double simulated(const Json& run)
-{
-  return static_cast<double>(number(run, "simulated_ps"));
-}
-
 } // namespace
 
 Json condensed(const Json& report)
@@ -172,6 +169,7 @@ Json condensed(const Json& report)
   }
   if (const Json* ranks = array(report, "ranks"))
     result["rank_count"] = ranks->size();
+  result["findings"] = findings_json(findings(report));
   return result;
 }
 
@@ -180,17 +178,7 @@ Json condensed_repetitions(const Json& report)
   const Json* runs = array(report, "runs");
   if (runs == nullptr || runs->empty())
     return Json::object();
-  // Those that came to their end count, if there are any.
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < runs->size(); ++i)
-    if (number((*runs)[i], "exit_code") == 0)
-      order.push_back(i);
-  if (order.empty())
-    for (std::size_t i = 0; i < runs->size(); ++i)
-      order.push_back(i);
-  std::sort(order.begin(), order.end(),
-            [runs](std::size_t a, std::size_t b) { return simulated((*runs)[a]) < simulated((*runs)[b]); });
-  const std::size_t middle = order[(order.size() - 1) / 2];
+  const std::size_t middle = middle_of(*runs);
   Json result = condensed((*runs)[middle]);
   Json spread = Json::object();
   for (const char* key : {"repetitions", "confidence", "simulated_ps", "compute_ps", "communication_ps", "waiting_ps"})

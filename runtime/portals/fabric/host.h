@@ -17,6 +17,8 @@ public:
   // Blocks the calling simulated thread until changed(process) is called or `deadline` is reached (sim::never: no
   // limit). May also return early for no reason; callers look again. False: the deadline has passed.
   virtual bool wait(Process& process, sim::SimTime deadline) = 0;
+  // A message to it had no room there, or a portal table entry that is disabled.
+  virtual void refused(Process& process) { (void)process; }
   // Something `process` can observe changed: an event became visible, a counter moved, a queue slot became free, an
   // abort.
   virtual void changed(Process& process) = 0;

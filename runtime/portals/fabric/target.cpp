@@ -111,6 +111,7 @@ void Target::count(Ni& ni, ptl_sr_index_t status_register)
 void Target::drop(Message& message, Ni& ni, ptl_ni_fail_t why)
 {
   count(ni, PTL_SR_DROP_COUNT);
+  fabric_.host().refused(ni.process);
   fail(message, why);
 }
 

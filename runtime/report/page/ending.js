@@ -5,7 +5,7 @@
 function cycleText(cycle, waits) {
   const call = rank => (waits.find(one => one.rank === rank) || {}).call;
   return cycle.map((rank, i) => `rank ${rank} waits for rank ${cycle[(i + 1) % cycle.length]}` +
-    (call(rank) ? ` (${call(rank)})` : "")).join(", ");
+    (call(rank) ? ` (${call(rank).split(/[ ,]/)[0]})` : "")).join(", ");
 }
 
 // Ranks that wait for each other, as a ring.
@@ -51,8 +51,8 @@ function drawCycle(cycle, waits) {
 
 function waitsTable(waits) {
   return table("Who waits for whom", [{title: "rank"}, {title: "node", text: true}, {title: "waits in", text: true},
-    {title: "since", show: showTime}, {title: "for ranks", text: true}],
-  waits.map(one => [one.rank, one.host, one.call, one.since_ps, (one.for || []).join(", ")]), 100);
+    {title: "at", text: true}, {title: "since", show: showTime}, {title: "for ranks", text: true}],
+  waits.map(one => [one.rank, one.host, one.call, one.place || "–", one.since_ps, (one.for || []).join(", ")]), 100);
 }
 
 function alarmOf(report) {
@@ -71,7 +71,13 @@ function alarmOf(report) {
     waits.length ? waitsTable(waits) : element("p", {}, report.mpi_calls
       ? stuckText(report)
       : ["Which call each rank waits in: run again with ", element("code", {}, "--mpi-calls"), "."]),
-    deadlock.next_step ? element("p", {}, `Next step: ${deadlock.next_step}`) : "");
+    deadlock.next_step ? element("p", {}, `Next step: ${deadlock.next_step}`) : "", triesOf(report));
+}
+
+// The first finding is the deadlock itself.
+function triesOf(report) {
+  const [first] = report.findings || [];
+  return first && first.next ? element("p", {}, `Try: ${first.next}`) : "";
 }
 
 function stuckText(report) {

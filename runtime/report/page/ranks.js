@@ -36,8 +36,8 @@ function viewsOf(report) {
     views.unshift(["mpi", "MPI", [{name: "outside MPI", colour: "--outside", of: rest(mpi)}, ...mpi]]);
   }
   if (calls && calls.classes_ps && calls.classes_ps.some(Boolean)) {
-    const names = [...new Set(calls.classes_ps.flatMap(one => Object.keys(one || {})))].slice(0, 5);
-    const colours = ["--library", "--network", "--late", "--edges", "--waiting"];
+    const names = [...new Set(calls.classes_ps.flatMap(one => Object.keys(one || {})))];
+    const colours = ["--library", "--network", "--late", "--edges", "--waiting", "--communicating"];
     const classes = names.map((name, i) => ({name: `MPI: ${name}`, colour: colours[i],
       of: calls.classes_ps.map(one => (one || {})[name] || 0)}));
     views.splice(1, 0, ["classes", "MPI by class", [{name: "outside MPI", colour: "--outside", of: rest(classes)},

@@ -161,6 +161,16 @@ function card(name, value, small) {
     small ? element("small", {}, small) : ""));
 }
 
+// What stands out (findings.h), as umwelt explain says it.
+function whatToTry(report) {
+  const most = 5;
+  const found = (report.findings || []).slice(0, most);
+  return found.length ? [heading("What stands out, and what to try"), element("ol", {class: "findings"},
+    found.map(one => element("li", {}, element("p", {}, one.what),
+      one.details.length ? element("ul", {class: "plain"}, one.details.map(line => element("li", {}, line))) : "",
+      one.next ? element("p", {class: "next"}, one.next) : "")))] : "";
+}
+
 function drawVerdict(report) {
   const ranks = ranksOf(report);
   const {headline, why} = verdictOf(report);
@@ -182,6 +192,7 @@ function drawVerdict(report) {
     : `The run came to ${showTime(report.simulated_ps)} of simulated time and did not complete: ${report.ending}.`;
   return section("verdict", "Verdict", sentence, trouble, well ? element("p", {class: "headline"}, headline) : "",
     why.length && well ? element("ul", {class: "plain"}, why.map(line => element("li", {}, line))) : "",
+    well ? whatToTry(report) : "",
     cards, sharesOf(report).all > 0 ? [heading("Where the ranks' time went"), stackOf(sharesOf(report))] : "",
     tableBehind("The same as a table", "Time of all ranks", [{title: "part", text: true},
       {title: "time", show: showTime}, {title: "share"}], () => sharesOf(report).parts.map(part =>

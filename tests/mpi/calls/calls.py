@@ -5,11 +5,12 @@
 counts    of a program that writes its own ("RANK call NAME BYTES", "RANK message TO BYTES"): the same, function by
           function and pair by pair
 apart     the rest of report and output is as without the option; and the same, twice, and in worker processes
-deadlock  what the report of it says of MPI: lines of stdin, in this order
+deadlock  what the report of it says of MPI: lines of stdin, in this order, the last of them the cycle; and umwelt explain
 """
 import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -92,12 +93,25 @@ def apart(umwelt, np, options, command):
 
 def deadlock(umwelt, np, options, command):
     expected = sys.stdin.read().splitlines()
-    _, _, text = run(umwelt, np, [*options, "--mpi-calls"], command, "deadlock", 122)
+    report, _, text = run(umwelt, np, [*options, "--mpi-calls"], command, "deadlock", 122)
     rest = text
     for line in expected:
         _, found, rest = rest.partition(line)
         if not found:
             sys.exit(f"expected {line!r} in:\n{text}")
+    # The report has the same.
+    told = [int(one) for one in re.findall(r"(\d+) (?:waits )?in MPI_\w+", expected[-1])]
+    if report["deadlock"]["cycle"] != told:
+        sys.exit(f"expected the cycle {told}, got {report['deadlock']}")
+    for wait, line in zip(report["deadlock"]["waits"], expected):
+        if not line.startswith(wait["call"]) or "deadlock.c:" not in wait.get("place", "") or not wait["for"]:
+            sys.exit(f"expected {line!r}, its place, and for whom it waits, got {wait}")
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(report, file)
+        file.flush()
+        words = subprocess.run([umwelt, "explain", file.name], capture_output=True, text=True, check=True).stdout
+    if "wait for each other in a circle" not in words or f"rank {told[0]} is in MPI_" not in words:
+        sys.exit(f"expected umwelt explain to name the cycle, got:\n{words}")
 
 
 def late(umwelt, np, options, command):

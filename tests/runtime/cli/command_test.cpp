@@ -136,6 +136,11 @@ TEST(Command, ReportsAreNamed)
   EXPECT_THAT(compare.arguments, testing::ElementsAre("a.json", "b.json"));
   EXPECT_EQ(compare.page, "both.html");
   EXPECT_THAT(command_error({"compare"}), HasSubstr("FILE"));
+  const Command explain = command({"explain", "a.json", "--json"});
+  EXPECT_EQ(explain.kind, Command::Kind::explain);
+  EXPECT_THAT(explain.arguments, testing::ElementsAre("a.json"));
+  EXPECT_TRUE(explain.json);
+  EXPECT_THAT(command_error({"explain"}), HasSubstr("FILE"));
 }
 
 TEST(Command, CalibrateReadsItsOwnArguments)
@@ -175,7 +180,7 @@ TEST(Command, VersionIsTheSameEverywhere)
 TEST(Command, NoneIsAnError)
 {
   EXPECT_EQ(command_error({}),
-            "command: expected run, kernels, platforms, models, calibrate, tune, report, compare, sweep, ctl, "
+            "command: expected run, kernels, platforms, models, calibrate, tune, report, compare, explain, sweep, ctl, "
             "doctor or coverage, got none\n"
             "  For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
 }

@@ -48,38 +48,48 @@ TEST(MpiWaits, AreDescribed)
 
 TEST(MpiWaits, OfTwoCloseACycle)
 {
-  EXPECT_EQ(cycle({receive(0, 1), receive(1, 0)}), "cycle: 0 waits in MPI_Recv from 1, 1 in MPI_Recv from 0");
+  EXPECT_EQ(describe_cycle({receive(0, 1), receive(1, 0)}), "cycle: 0 waits in MPI_Recv from 1, 1 in MPI_Recv from 0");
 }
 
 TEST(MpiWaits, OfThreeCloseACycleThatOthersOnlyLeadTo)
 {
-  EXPECT_EQ(cycle({receive(0, 1), receive(1, 2), receive(2, 3), receive(3, 1)}),
+  EXPECT_EQ(describe_cycle({receive(0, 1), receive(1, 2), receive(2, 3), receive(3, 1)}),
             "cycle: 1 waits in MPI_Recv from 2, 2 in MPI_Recv from 3, 3 in MPI_Recv from 1");
 }
 
 TEST(MpiWaits, ForWhoHasEndedOrForAnybodyCloseNone)
 {
-  EXPECT_EQ(cycle({receive(0, 1)}), "");
-  EXPECT_EQ(cycle({receive(0, 1), receive(1, UMW_MPI_ANY)}), "");
+  EXPECT_EQ(describe_cycle({receive(0, 1)}), "");
+  EXPECT_EQ(describe_cycle({receive(0, 1), receive(1, UMW_MPI_ANY)}), "");
 }
 
 TEST(MpiWaits, InABarrierAreForThoseThatHaveNotCome)
 {
-  EXPECT_EQ(cycle({barrier(0, {0, 1, 2}, 4), barrier(1, {0, 1, 2}, 4), receive(2, 1)}),
+  EXPECT_EQ(describe_cycle({barrier(0, {0, 1, 2}, 4), barrier(1, {0, 1, 2}, 4), receive(2, 1)}),
             "cycle: 1 waits in MPI_Barrier for 2, 2 in MPI_Recv from 1");
-  EXPECT_EQ(cycle({barrier(0, {0, 1}, 4), barrier(1, {0, 1}, 4)}), "");
+  EXPECT_EQ(describe_cycle({barrier(0, {0, 1}, 4), barrier(1, {0, 1}, 4)}), "");
 }
 
 TEST(MpiWaits, OnCommunicatorsInDifferentOrderCloseACycle)
 {
   Wait other = barrier(1, {0, 1}, 1);
   std::strcpy(&other.call.communicator[0], "another");
-  EXPECT_EQ(cycle({barrier(0, {0, 1}, 1), other}), "cycle: 0 waits in MPI_Barrier for 1, 1 in MPI_Barrier for 0");
+  EXPECT_EQ(describe_cycle({barrier(0, {0, 1}, 1), other}),
+            "cycle: 0 waits in MPI_Barrier for 1, 1 in MPI_Barrier for 0");
 }
 
 TEST(MpiWaits, OfWhoIsBehindAreNotWaitedForTwice)
 {
-  EXPECT_EQ(cycle({barrier(0, {0, 1}, 3), barrier(1, {0, 1}, 4)}), "");
+  EXPECT_EQ(describe_cycle({barrier(0, {0, 1}, 3), barrier(1, {0, 1}, 4)}), "");
+}
+
+TEST(MpiWaits, AreForTheseRanks)
+{
+  const std::vector<Wait> waits{barrier(0, {0, 1, 2, 3}, 4), barrier(1, {0, 1, 2, 3}, 4), receive(2, 1)};
+  EXPECT_EQ(waited_for(waits[0], waits), (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(waited_for(waits[2], waits), (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(waited_for(receive(5, UMW_MPI_ANY), waits), std::vector<std::uint32_t>{});
+  EXPECT_EQ(cycle(waits), (std::vector<std::uint32_t>{1, 2}));
 }
 
 } // namespace

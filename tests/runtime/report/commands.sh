@@ -62,3 +62,17 @@ expect 0 "$umwelt" report --help
 grep -q -- '--output' stdout || fail "expected help"
 expect 0 "$umwelt" help compare
 grep -q -- '--html' stdout || fail "expected help"
+
+refused "'no.json'" explain no.json
+refused "FILE is required" explain
+expect 0 "$umwelt" explain a.json
+grep -qE '^a.json: 4 ranks on .*, 8.000 ms of simulated time, completed' stdout || fail "expected what was run"
+grep -qE '^1\. ' stdout || fail "expected that something stands out"
+expect 0 "$umwelt" explain a.json --json
+"$python" -c 'import json, sys; [one["what"] + one["next"] for one in json.load(sys.stdin)][0]' <stdout ||
+  fail "expected JSON"
+"$python" "$report" --ranks 4 --kind hot hot.json && "$python" "$report" --ranks 4 --kind deadlock dead.json
+expect 0 "$umwelt" explain hot.json
+grep -q 'Hot link' stdout || fail "expected the hot link"
+expect 0 "$umwelt" explain dead.json
+grep -qE '^1\. Deadlock: ranks .* wait for each other' stdout || fail "expected the deadlock"
