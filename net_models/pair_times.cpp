@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "net_models/pair_times.h"
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -41,6 +42,27 @@ public:
     return issue + (seen_ - begin) + model_.take_cost(WriteKind::full_event);
   }
 
+  // Between the events of many without payload; 0: as above.
+  SimTime gap(NodeIndex from, NodeIndex to)
+  {
+    constexpr std::size_t many = 17;
+    seen_ = -1;
+    std::array<Transfer, many> transfers;
+    for (Transfer& transfer : transfers) {
+      transfer.client = this;
+      transfer.source = from;
+      transfer.target = to;
+      transfer.target_process = 1;
+      if (!model_.start(transfer))
+        return 0;
+    }
+    SimTime first = -1;
+    while (!model_.external_pending() && timeline_.step())
+      if (first < 0)
+        first = seen_;
+    return first < 0 ? 0 : (seen_ - first) / static_cast<SimTime>(many - 1);
+  }
+
   void source_read(Transfer&) override {}
   void header_arrived(Transfer& transfer) override { transfer.deposit = transfer.payload; }
   void delivered(Transfer& transfer) override { model_.write_to_host(transfer.target, WriteKind::full_event, *this); }
@@ -67,6 +89,7 @@ PairTime pair_time(std::string_view model, const platform::Platform& platform, c
   PairTime result{put.time(from, to, 0).value_or(route.latency), route.bandwidth};
   if (made->has_external())
     return result;
+  result.gap = put.gap(from, to);
   const SimTime growth = put.time(from, to, more).value_or(0) - put.time(from, to, less).value_or(0);
   result.bandwidth =
       growth > 0 ? static_cast<double>(more - less) / sim::to_seconds(growth) : std::numeric_limits<double>::infinity();

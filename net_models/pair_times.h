@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a model says of two nodes alone on the machine, as two numbers: for whoever wants to reckon with it.
+// What a model says of two nodes alone on the machine, as three numbers: for whoever wants to reckon with it.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,9 @@ namespace umwelt::net
 
 struct PairTime {
   SimTime latency = 0; // from the program's command to the other's event in its hands, of a put without payload
-  double bandwidth =
-      0; // bytes a second by which that grows with the payload, from 1 MiB to 2 MiB; infinite: it does not
+  // Bytes a second by which that grows with the payload, from 1 MiB to 2 MiB; infinite: it does not.
+  double bandwidth = 0;
+  SimTime gap = 0; // between the events of puts without payload that were commanded at once
 };
 
 // Of another model of that name on the platform, from node to node; links never fail for it. Where bytes are moved

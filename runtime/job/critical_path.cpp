@@ -26,6 +26,7 @@ constexpr auto contention = static_cast<std::size_t>(observe::PathKind::contenti
 CriticalPath::CriticalPath(std::vector<std::uint32_t> nodes, Way way)
     : ranks_(nodes.size()), way_(std::move(way)), single_ranks_(nodes.size() <= most_single_ranks ? nodes.size() : 0)
 {
+  nics_.resize(nodes.empty() ? 0 : *std::max_element(nodes.begin(), nodes.end()) + 1);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].node = nodes[i];
     ranks_[i].now.clocks.assign(as_it_is + 1 + single_ranks_, 0);
@@ -151,14 +152,26 @@ void CriticalPath::spent(std::size_t index, observe::RankState state, SimTime fr
   go_on(rank, state == observe::RankState::compute ? Kind::computing : Kind::software, until - from, until);
 }
 
-void CriticalPath::arrive(Rank& rank, const Rank& sender, SimTime began, const Times& way, SimTime now)
+void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, SimTime began, const Times& way,
+                          SimTime now)
 {
   Arrival& arrival = rank.arrival;
   Mark mark = mark_at(sender, began);
   if (!arrival.any)
     arrival.clocks.assign(mark.clocks.size(), 0);
-  for (std::size_t i = 0; i < mark.clocks.size(); ++i)
-    arrival.clocks[i] = std::max(arrival.clocks[i], mark.clocks[i] + left(i, way));
+  for (std::size_t i = 0; i < mark.clocks.size(); ++i) {
+    SimTime clock = mark.clocks[i] + left(i, way);
+    if (i == bandwidth && source != rank.node) {
+      const SimTime gap = way_(source, rank.node).from_end_to_end.gap;
+      if (&rank == &sender) // it has asked
+        for (SimTime* const busy : {&nics_[rank.node].out, &nics_[source].in})
+          *busy = std::max(*busy, mark.clocks[i]) + gap;
+      const SimTime queued = std::max(nics_[source].out, nics_[rank.node].in) + gap;
+      clock = std::max(clock, std::min(queued, mark.clocks[i] + left(as_it_is, way))); // no longer than it did
+      nics_[source].out = nics_[rank.node].in = clock;
+    }
+    arrival.clocks[i] = std::max(arrival.clocks[i], clock);
+  }
   arrival.any = true;
   arrival.of_others = &rank != &sender;
   arrival.at = now;
@@ -172,8 +185,8 @@ void CriticalPath::came(std::size_t rank, std::size_t source, SimTime began, std
   if (rank >= ranks_.size() || source >= ranks_.size())
     return;
   const Rank& sender = ranks_[source];
-  arrive(ranks_[rank], sender, began, parts(sender.node, ranks_[rank].node, bytes, std::max(now, began) - began, 1),
-         now);
+  arrive(ranks_[rank], sender, sender.node, began,
+         parts(sender.node, ranks_[rank].node, bytes, std::max(now, began) - began, 1), now);
 }
 
 void CriticalPath::answered(std::size_t rank, std::size_t other, SimTime began, std::uint64_t bytes, SimTime now)
@@ -181,7 +194,8 @@ void CriticalPath::answered(std::size_t rank, std::size_t other, SimTime began, 
   if (rank >= ranks_.size() || other >= ranks_.size())
     return;
   Rank& asker = ranks_[rank];
-  arrive(asker, asker, began, parts(ranks_[other].node, asker.node, bytes, std::max(now, began) - began, 2), now);
+  arrive(asker, asker, ranks_[other].node, began,
+         parts(ranks_[other].node, asker.node, bytes, std::max(now, began) - began, 2), now);
 }
 
 void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait how)

@@ -14,7 +14,8 @@
 //
 // What a rank did at a past time is looked up in its last marks. A message's way has four parts: what one without
 // payload takes in NICs and on links, and its bytes by the rate, as of a message alone between these nodes
-// (net_models/pair_times.h); the rest others caused. When a rank finds what has come it has waited for all that has
+// (net_models/pair_times.h); the rest others caused. Where bandwidth takes no time, NICs still handle one message after
+// the other. When a rank finds what has come it has waited for all that has
 // come so far: it does not matter in which order it looks. Sleeps, and waits for the rank's own operations within its
 // node, take as long as they did. Of a way back of 400,000 messages and more the beginning is lost, which the record
 // says.
@@ -115,11 +116,19 @@ private:
     Arrival arrival;
     sim::SimTime idle = 0; // it was blocked, with looks in between, and nothing has come yet
   };
+  // A NIC in the question of bandwidth: what has gone out and come in by then. Messages without bytes queue for it,
+  // too.
+  struct Nic {
+    sim::SimTime out = 0;
+    sim::SimTime in = 0;
+  };
 
   [[nodiscard]] std::shared_ptr<Stretch> new_stretch(std::size_t rank);
   [[nodiscard]] Mark mark_at(const Rank& rank, sim::SimTime time) const;
   void keep(Rank& rank);
-  void arrive(Rank& rank, const Rank& sender, sim::SimTime began, const Times& way, sim::SimTime now);
+  // `source`: the node that it came from.
+  void arrive(Rank& rank, const Rank& sender, std::uint32_t source, sim::SimTime began, const Times& way,
+              sim::SimTime now);
   [[nodiscard]] Times parts(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, sim::SimTime whole,
                             sim::SimTime trips) const;
   [[nodiscard]] sim::SimTime left(std::size_t question, const Times& way) const;
@@ -129,6 +138,7 @@ private:
   static void set_to(Rank& rank, sim::SimTime now);
 
   std::vector<Rank> ranks_;
+  std::vector<Nic> nics_; // by node
   Way way_;
   std::shared_ptr<std::size_t> stretches_ = std::make_shared<std::size_t>(0); // that are not forgotten
   sim::SimTime known_since_ = 0; // the way back leads no further: it would be too long

@@ -27,6 +27,7 @@ TEST(PairTimes, AreThoseOfASimpleModel)
   const PairTime delay = of("delay", "latency=3us,bandwidth=5GB/s");
   EXPECT_NEAR(sim::to_microseconds(delay.latency), 3, 1);
   EXPECT_NEAR(delay.bandwidth, 5e9, 1e7);
+  EXPECT_EQ(delay.gap, 0);
   EXPECT_TRUE(std::isinf(of("zero", "").bandwidth));
   EXPECT_EQ(of("zero", "").latency, 0);
 }
@@ -38,6 +39,8 @@ TEST(PairTimes, OfBxiAreALatencyAndTheLink)
   EXPECT_LT(sim::to_microseconds(bxi.latency), 3);
   EXPECT_GT(bxi.bandwidth, 5e9);
   EXPECT_LT(bxi.bandwidth, 13e9);
+  EXPECT_GT(bxi.gap, 0); // the NIC takes one after the other
+  EXPECT_LT(bxi.gap, bxi.latency);
   EXPECT_GT(of("bxi", "", 0, 0).bandwidth, 0); // within a node
 }
 

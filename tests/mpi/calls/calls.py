@@ -5,7 +5,7 @@
 counts    of a program that writes its own ("RANK call NAME BYTES", "RANK message TO BYTES"): the same, function by
           function and pair by pair
 apart     the rest of report and output is as without the option; and the same, twice, and in worker processes
-deadlock  what the report of it says of MPI: lines of stdin, in this order, the last of them the cycle; and umwelt explain
+deadlock  what the report of it says of MPI: lines of stdin, in this order, the last of them the cycle; umwelt explain
 """
 import collections
 import json

@@ -17,11 +17,12 @@ using sim::microsecond;
 using sim::SimTime;
 using Wait = CriticalPath::Wait;
 
-// Ranks on nodes of their own. A message takes 1 us on links, 1 us in NICs, and 1 us for each 1000 bytes.
+// Ranks on nodes of their own. A message takes 1 us on links, 1 us in NICs, and 1 us for each 1000 bytes; NICs handle
+// one each half microsecond.
 struct Graph {
   explicit Graph(std::uint32_t ranks)
       : path(numbers(ranks), [](std::uint32_t, std::uint32_t) {
-          return CriticalPath::Alone{1 * microsecond, {2 * microsecond, 1e9}};
+          return CriticalPath::Alone{1 * microsecond, {2 * microsecond, 1e9, microsecond / 2}};
         })
   {
   }
@@ -139,6 +140,29 @@ TEST(CriticalPath, ALongWayBackIsCutAndSaysSo)
   EXPECT_EQ(record.as_it_is, record.length);
   EXPECT_LE(record.segments.size(), 1000U);
   EXPECT_NEAR(Graph::without(record, "latency"), 9.0 * turns, 1);
+}
+
+TEST(CriticalPath, WithoutBytesMessagesStillGoThroughANicOneByOne)
+{
+  Graph graph(3);
+  // Three messages at once, each behind the bytes of those before it.
+  graph.receive(1, 0, 0, 0, 12, 10'000);
+  graph.receive(2, 0, 0, 0, 22, 10'000);
+  graph.receive(1, 0, 0, 12, 32, 10'000);
+  const auto record = graph.path.record({0, 32 * microsecond, 22 * microsecond});
+  EXPECT_EQ(Graph::without(record, "bandwidth"), 3); // 1 + 1, and two that go before it
+  EXPECT_EQ(record.as_it_is, 32 * microsecond);
+}
+
+TEST(CriticalPath, WithoutBytesNoMessageComesLaterThanItDid)
+{
+  Graph graph(3);
+  graph.compute(0, 0, 100);
+  graph.compute(1, 0, 10);
+  graph.receive(2, 0, 100, 0, 103, 1000);
+  graph.receive(2, 1, 10, 103, 103, 0); // told of behind one that was sent later
+  const auto record = graph.path.record({100 * microsecond, 10 * microsecond, 103 * microsecond});
+  EXPECT_LE(Graph::without(record, "bandwidth"), 103);
 }
 
 } // namespace
