@@ -251,8 +251,8 @@ constexpr auto options = std::to_array<Option>({
      s.run.report_details = s.run.mpi_calls = true;
    }},
   {Group::looking, "break", "rank=R:FUNCTION[:N]", "stand still before the N-th call that rank R makes of a function "
-   "of MPI or of the program, by its symbol; goes on with `umwelt ctl PID continue`, or in gdb (`umwelt debug`); may "
-   "come several times",
+   "of MPI or of the program, by its symbol; goes on with `umwelt ctl PID continue`, in gdb with its "
+   "continue; may come several times",
    [](S s, G g) { s.run.breaks.push_back(plan::parse_break(g.option, g.value())); }},
   {Group::looking, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` or `cpu=[NODES=]POLICY` may change these while it "
    "runs",

@@ -9,7 +9,6 @@
 
 #include "preload/abi/mpi_calls.h"
 #include "runtime/diagnose/backtrace.h"
-#include "runtime/job/channel.h"
 #include "runtime/job/job.h"
 
 // A debugger that traces the process stops at the trap, whether it knows of this function or not.
@@ -97,9 +96,8 @@ void Job::stand_still()
 {
   constexpr int patience = 200; // milliseconds
   std::string stack;
-  if (held_->channel)
-    stack = reports_of_workers()[held_->channel->worker()][held_->channel->slot()];
-  else
+  // Worker processes tell of their stacks only when they are to end.
+  if (!held_->channel)
     scheduler_.visit(*held_->actor, [&stack] { stack = diagnose::backtrace_here(); });
   const pid_t carrier = workers_ ? workers_->pid(held_->rank.worker) : getpid();
   say(fmt::format("{}\n{}The run stands still. Next step: `umwelt ctl {} continue` lets it go on, Ctrl-C ends it, "

@@ -30,7 +30,7 @@ mpi) # time stands still, and nothing else changes
   for workers in 0 2; do
     start --workers $workers --mpi-calls --break rank=2:MPI_Wait:10 --break rank=0:MPI_Allreduce:3 "$rounds" 200
     says '--break rank=2:MPI_Wait:10: rank 2 (bxi2) is about to call MPI_Wait for the 10th time, at simulated time'
-    says 'main+' # who calls it
+    [ $workers = 2 ] || says 'main+' # who calls it
     says "umwelt ctl $run continue"
     first=$("$umwelt" ctl $run) || fail "umwelt ctl"
     sleep 1
@@ -68,6 +68,16 @@ fortran)
   says 'rank 3 (bxi3) is about to call MPI_Barrier for the 2nd time'
   goes_on
   finish 0
+  ;;
+gdb) # stops there by itself, in the rank
+  command -v gdb >/dev/null && gdb -q -batch -ex run --args true 2>&1 | grep -q "exited normally" || exit 77
+  timeout 120 gdb -q -batch -ex 'set debuginfod enabled off' -ex 'handle SIG62 SIG63 SIGSYS nostop noprint pass' \
+    -ex run -ex backtrace -ex continue --args "$umwelt" run -q -np 4 --cpu none --workers 0 \
+    --break rank=2:MPI_Wait:10 "$rounds" 200 >stdout 2>stderr </dev/null
+  says '--break rank=2:MPI_Wait:10: rank 2 (bxi2) is about to call MPI_Wait for the 10th time'
+  grep -q 'received signal SIGTRAP' stdout || fail "no trap"
+  grep -q 'umw_rank_stopped' stdout && grep -q 'in MPI_Wait ()' stdout || fail "the stack"
+  grep -q 'exited normally' stdout || fail "it goes on"
   ;;
 ended) # Ctrl-C
   start --break rank=0:MPI_Send "$rounds" 200
