@@ -85,6 +85,22 @@ int doctor(bool json)
   become(std::move(program), command, std::move(arguments));
 }
 
+// gdb in place of this one.
+[[noreturn]] void debug(const cli::Command& command)
+{
+  std::vector<std::string> words{"gdb", "-q", "-x", launch::find_installation().libraries / "umwelt-gdb.py"};
+  words.insert(words.end(), command.debugger.begin(), command.debugger.end());
+  words.insert(words.end(), {"--args", std::filesystem::canonical("/proc/self/exe").string(), "run", "--workers", "0"});
+  words.insert(words.end(), command.arguments.begin(), command.arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execvp(argv.front(), argv.data());
+  throw std::runtime_error(
+      fmt::format("umwelt debug: expected gdb in PATH, got: {}. Next step: install gdb", std::strerror(errno)));
+}
+
 int ctl(int process, std::vector<std::string> requests)
 {
   constexpr unsigned patience = 60; // seconds
@@ -124,6 +140,8 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
     become_caller(launch::find_installation().tune, "tune", command.arguments);
   case cli::Command::Kind::sweep:
     become_caller(launch::find_installation().sweep, "sweep", command.arguments);
+  case cli::Command::Kind::debug:
+    debug(command);
   case cli::Command::Kind::ctl:
     return ctl(command.process, command.arguments);
   case cli::Command::Kind::report:

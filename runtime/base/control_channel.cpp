@@ -74,6 +74,11 @@ ControlServer::ControlServer()
   socket_ = std::move(made);
 }
 
+void ControlServer::wait(int milliseconds)
+{
+  is_readable(socket_.get(), milliseconds);
+}
+
 void ControlServer::serve(const std::function<std::string(const std::string& request)>& answer)
 {
   constexpr int patience = 100; // milliseconds, for a request that is to follow its connection at once
@@ -95,9 +100,10 @@ std::string ask_run(pid_t process, const std::string& request, unsigned seconds)
   if (made.get() < 0)
     throw std::system_error(errno, std::generic_category(), "umwelt ctl: a socket");
   if (connect(made.get(), reinterpret_cast<const sockaddr*>(&address.name), address.length) != 0)
-    throw std::runtime_error(fmt::format("process {}: expected a run that was started with umwelt run --ctl, got none. "
-                                         "Next step: `pgrep -a umwelt` lists processes",
-                                         process));
+    throw std::runtime_error(
+        fmt::format("process {}: expected a run that was started with umwelt run --ctl or --break, got none. "
+                    "Next step: `pgrep -a umwelt` lists processes",
+                    process));
   if (send(made.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0 ||
       !is_readable(made.get(), static_cast<int>(seconds) * 1000))
     throw std::runtime_error(fmt::format("run of process {}: expected an answer within {} s, got none. A run answers "

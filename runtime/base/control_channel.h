@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How `umwelt ctl` reaches a run that was started with --ctl: a local socket with an abstract name, which leaves
-// nothing behind. One request per connection, one message each way, of at most `longest` bytes; the kernel says whose
-// process the other end is.
+// How `umwelt ctl` reaches a run that was started with --ctl or --break: a local socket with an abstract name, which
+// leaves nothing behind. One request per connection, one message each way, of at most `longest` bytes; the kernel says
+// whose process the other end is.
 //
-//   request   status, model=[NODES=]MODEL or cpu=[NODES=]POLICY
+//   request   status, continue, model=[NODES=]MODEL or cpu=[NODES=]POLICY
 //   answer    "ok TEXT" or "error TEXT"
 #pragma once
 
@@ -28,6 +28,8 @@ public:
 
   // Answers all requests that have come; does not wait. Those of other users are refused (root's are not).
   void serve(const std::function<std::string(const std::string& request)>& answer);
+  // Returns when a request has come, or after so many milliseconds, or a signal.
+  void wait(int milliseconds);
 
 private:
   Descriptor socket_;

@@ -41,6 +41,7 @@ constexpr auto subcommands = std::to_array<Subcommand>({
     {"oshrun", "The same, for OpenSHMEM programs (also if the command itself has that name)", Command::Kind::run},
     {"kernels", "Run a program and tell which functions take its time, as a file for --kernels (umwelt kernels --help)",
      Command::Kind::run},
+    {"debug", "Run a program in gdb, with the symbols of all ranks (umwelt debug --help)", Command::Kind::debug},
     {"platforms", "List the simulated machines, or examine one: its routes, a picture (umwelt platforms --help)",
      Command::Kind::platforms},
     {"models", "List the network models and their parameters", Command::Kind::models},
@@ -170,6 +171,52 @@ Command handed_on(Command::Kind kind, std::span<const std::string> arguments)
   return command;
 }
 
+constexpr std::string_view debug_help =
+    "umwelt debug [--batch] [-ex COMMAND]... [options of umwelt run] PROGRAM [arguments]\n"
+    "\n"
+    "Opens gdb on `umwelt run --workers 0 ...`, with symbols of all ranks as they are loaded. `run` starts it.\n"
+    "\n"
+    "  --batch       gdb ends when all commands have run\n"
+    "  -ex COMMAND   a command for gdb\n"
+    "\n"
+    "In gdb, besides its own commands:\n"
+    "  break FUNCTION           stops in every rank\n"
+    "  rank-break N FUNCTION    stops in rank N alone\n"
+    "  rank                     ranks that are loaded\n"
+    "\n"
+    "With --break rank=R:FUNCTION:N it stops before that call. `umwelt help run` has the other options.\n";
+
+// `arguments`: what follows `umwelt debug`.
+Command parse_debug(std::span<const std::string> arguments, const Lookup& environment)
+{
+  Command command;
+  std::size_t at = 0;
+  for (; at < arguments.size(); ++at) {
+    const std::string& word = arguments[at];
+    if (word == "--batch" || word == "-batch") {
+      command.debugger.emplace_back("-batch");
+    } else if (word == "-ex" || word == "--ex") {
+      if (++at == arguments.size())
+        throw UsageError("-ex", "a command of gdb after it", "the end", "For example: umwelt debug -ex run ./app");
+      command.debugger.insert(command.debugger.end(), {"-ex", arguments[at]});
+    } else {
+      break;
+    }
+  }
+  const std::span<const std::string> rest = arguments.subspan(at);
+  if (!rest.empty() && asks_for_help(rest.front()))
+    return text_command(std::string(debug_help));
+  const plan::RunOptions run = parse_run(rest, environment, RunKind::ordinary);
+  if (run.help || run.version)
+    return text_command(std::string(debug_help));
+  if (run.workers.workers.value_or(0) > 0 || run.workers.parallel || run.workers.ranks_per_worker || run.repeat > 1)
+    throw UsageError("umwelt debug", "one run, with all ranks in one process",
+                     "--workers, --ranks-per-worker, -j or --repeat", "Leave it out.");
+  command.kind = Command::Kind::debug;
+  command.arguments.assign(rest.begin(), rest.end());
+  return command;
+}
+
 // The commands that only take --json, and umwelt itself.
 Command parse_with_cli11(std::span<const std::string> arguments);
 
@@ -188,6 +235,8 @@ Command parse_help(std::span<const std::string> arguments, const Lookup& environ
   check_name(arguments, environment);
   if (is_run(word))
     return text_command(help_of(word));
+  if (word == "debug")
+    return text_command(std::string(debug_help));
   if (word == "calibrate")
     return handed_on(Command::Kind::calibrate, general);
   if (word == "tune")
@@ -245,6 +294,8 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
   const std::span<const std::string> others = arguments.subspan(1);
   if (is_run(word))
     return parse_run_command(word, others, environment);
+  if (word == "debug")
+    return parse_debug(others, environment);
   if (word == "calibrate")
     return handed_on(Command::Kind::calibrate, others);
   if (word == "tune")

@@ -33,6 +33,7 @@ struct Command {
     calibrate, // `arguments` are another program's
     tune,      // likewise
     sweep,     // likewise
+    debug,     // `arguments` are those of `umwelt run`, `debugger` gdb's
     ctl,       // `arguments` are requests to the run of `process`
     report,    // `arguments`: one report; `page`: -o
     compare,   // `arguments`: reports; `page`: --html
@@ -44,6 +45,7 @@ struct Command {
   PlatformQuestion platform;
   int process = 0;
   std::vector<std::string> arguments;
+  std::vector<std::string> debugger;
   std::string page; // where a page of HTML goes; empty: not said
   std::string text;
 };

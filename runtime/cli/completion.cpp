@@ -164,7 +164,7 @@ std::string bash_completion(std::span<const CommandEntry> commands, std::span<co
   for (const OptionGroup& group : groups) {
     for (const OptionEntry& option : group.options) {
       options += fmt::format("  {}\n", fmt::join(option.names, " "));
-      if (option.values.empty())
+      if (option.values.empty() || option.values.front().starts_with('[')) // the next word need not be its value
         continue;
       std::string patterns;
       for (const auto* known : {&option.names, &option.former})

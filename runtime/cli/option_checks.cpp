@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/cli/option_checks.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "runtime/base/usage_error.h"
@@ -69,9 +71,12 @@ void check_watch(const plan::RunOptions& run)
 
 void check_ctl(const plan::RunOptions& run)
 {
-  if (run.ctl && run.repeat > 1)
-    throw UsageError("--ctl", "one run", fmt::format("--repeat {}", run.repeat),
-                     "Leave one of them out: a run that is changed by hand is none of several alike.");
+  if (run.repeat > 1)
+    for (const auto& [given, option] :
+         {std::pair(run.ctl, "--ctl"), {run.serve.has_value(), "--serve"}, {!run.breaks.empty(), "--break"}})
+      if (given)
+        throw UsageError(option, "one run", fmt::format("--repeat {}", run.repeat),
+                         "Leave one of them out: a run that is looked into by hand is none of several alike.");
 }
 
 void check_fabric(const plan::RunOptions& run)

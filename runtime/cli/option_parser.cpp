@@ -67,6 +67,15 @@ std::string with_dashes(std::string_view name)
                                in_quotes(written), with_dashes(nearest(name, known))));
 }
 
+// ADDR:PORT, which no program is called.
+bool is_address(std::string_view word)
+{
+  const std::size_t colon = word.rfind(':');
+  const std::string_view port = colon == std::string_view::npos ? std::string_view{} : word.substr(colon + 1);
+  return !port.empty() && port.find_first_not_of("0123456789") == std::string_view::npos &&
+         word.find('/') == std::string_view::npos;
+}
+
 class Parser
 {
 public:
@@ -122,12 +131,16 @@ private:
 
     const auto placeholders = split(known->values, ' ');
     std::vector<std::string> values;
+    const bool optional = known->values.starts_with('[');
     if (equals != std::string::npos) {
       if (placeholders.size() != 1)
         throw UsageError(written,
                          placeholders.empty() ? "no value" : fmt::format("{} as separate words", known->values),
                          in_quotes(word), fmt::format("For example: {} {}", written, known->values));
       values.push_back(word.substr(equals + 1));
+    } else if (optional) {
+      const bool follows = at_ < arguments_.size() && is_address(arguments_[at_]);
+      values.push_back(follows ? arguments_[at_++] : std::string());
     } else {
       for (const std::string_view placeholder : placeholders) {
         if (at_ == arguments_.size() || arguments_[at_] == ":")

@@ -243,7 +243,18 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.timed_cpus.push_back(plan::parse_timed_cpu(g.option, g.value())); }},
   {Group::what_if, "cpu-region", "WHERE=[NODES=]POLICY", "another --cpu for the node of a rank that is there, as for "
    "--model-region", [](S s, G g) { s.run.region_cpus.push_back(plan::parse_region_cpu(g.option, g.value())); }},
-  {Group::what_if, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` or `cpu=[NODES=]POLICY` may change these while it "
+  {Group::looking, "serve", "[ADDR:PORT]", "show the run as a page while it goes on, in any browser, with a button "
+   "that ends it; brings --report-details and --mpi-calls with it; default: a free port of 127.0.0.1 "
+   "(`runtime/serve/README.md`)",
+   [](S s, G g) {
+     s.run.serve = g.value();
+     s.run.report_details = s.run.mpi_calls = true;
+   }},
+  {Group::looking, "break", "rank=R:FUNCTION[:N]", "stand still before the N-th call that rank R makes of a function "
+   "of MPI or of the program, by its symbol; goes on with `umwelt ctl PID continue`, in gdb with its "
+   "continue; may come several times",
+   [](S s, G g) { s.run.breaks.push_back(plan::parse_break(g.option, g.value())); }},
+  {Group::looking, "ctl", "", "`umwelt ctl PID model=[NODES=]MODEL` or `cpu=[NODES=]POLICY` may change these while it "
    "runs",
    [](S s, G) { s.run.ctl = true; }},
   {Group::network, "fabric", "occupancy|flow|packet", "links and switches between the NICs of model bxi: when messages "
@@ -348,6 +359,7 @@ constexpr auto headings = std::to_array<Heading>({
     {Group::results, "What Umwelt tells and keeps"},
     {Group::network, "Simulated network and nodes"},
     {Group::what_if, "Models of some nodes or times, and what if"},
+    {Group::looking, "Looking into a run that goes on"},
     {Group::time, "Simulated time of computation"},
     {Group::machine, "Use of this machine"},
     {Group::information, "This text"},

@@ -119,6 +119,13 @@ Actor* Scheduler::pick()
       on_beat();
     if (stopping_ || alive_ == 0)
       return nullptr;
+    if (look_asked()) [[unlikely]] {
+      if (current_ != nullptr)
+        return nullptr; // for the main stack
+      look_ = false;
+      on_look();
+      continue;
+    }
     if (!ready_.empty()) {
       Actor* next = ready_.front();
       ready_.pop_front();
@@ -248,6 +255,15 @@ void Scheduler::yield()
   Actor& self = *current_;
   self.state_ = Actor::State::ready;
   ready_.push_back(&self);
+  leave(&self);
+}
+
+void Scheduler::hold()
+{
+  Actor& self = *current_;
+  self.state_ = Actor::State::ready;
+  ready_.push_front(&self);
+  look_ = true;
   leave(&self);
 }
 

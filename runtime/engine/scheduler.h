@@ -8,6 +8,7 @@
 // the same step, which is why they are not used here.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -113,6 +114,8 @@ public:
   bool pass(SimTime duration);
   // Lets every other ready actor run first.
   void yield();
+  // Has on_look() called, then goes on before any other.
+  void hold();
   // Ends the running actor; its stack is abandoned as it is (no unwinding: rank frames must not be).
   [[noreturn]] void end_current();
 
@@ -140,6 +143,10 @@ public:
   std::function<bool(SimTime next)> await_absent;
   // Called now and then from the loop, at least every few thousand events: progress lines, stop requests.
   std::function<void()> on_beat;
+  // Called from the main loop, whose stack is large enough for anything, before whatever is next: if hold() asks for
+  // it, or another process by a value other than 0 at `asked` (null: none does), which is on_look()'s to set back.
+  std::function<void()> on_look;
+  const std::atomic<std::uint32_t>* asked = nullptr;
   // Completions outside the timeline (SimGrid's solver); see net::Model. Null functions: none.
   std::function<bool()> external_pending;
   std::function<bool(SimTime limit)> advance_external;
@@ -158,6 +165,10 @@ private:
     }
   };
   static void entry(boost::context::detail::transfer_t transfer);
+  [[nodiscard]] bool look_asked() const
+  {
+    return look_ || (asked != nullptr && asked->load(std::memory_order_relaxed) != 0);
+  }
   Actor* pick();           // next actor to run; null: back to the main loop
   void leave(Actor* self); // the current actor cannot go on: run others
   void jump(Actor* from, Actor* to);
@@ -177,6 +188,7 @@ private:
   unsigned beat_ = 0;
   std::vector<Actor*> left_behind_; // have ended; their stacks are not needed any longer
   bool stopping_ = false;
+  bool look_ = false;
 #if defined(__SANITIZE_ADDRESS__)
   const void* main_stack_ = nullptr;
   std::size_t main_stack_size_ = 0;

@@ -18,6 +18,14 @@ std::string Control::answer(const std::string& request)
   constexpr std::string_view cpu = "cpu=";
   if (request == "status")
     return "ok " + status();
+  if (request == "continue") {
+    if (held_.empty())
+      return "error continue: expected a run that stands still at a --break, but it goes on";
+    held_.clear();
+    return fmt::format("ok goes on from {}", time_text(timeline_.now()));
+  }
+  if (!may_change_ && (request.starts_with(model) || request.starts_with(cpu)))
+    return fmt::format("error {}: expected a run that was started with umwelt run --ctl, got one without", request);
   try {
     if (request.starts_with(model)) {
       const plan::ModelChoice choice = plan::parse_model_choice("umwelt ctl: model", request.substr(model.size()));
@@ -30,7 +38,7 @@ std::string Control::answer(const std::string& request)
   } catch (const std::exception& error) {
     return fmt::format("error {}", error.what());
   }
-  return fmt::format("error expected status, model=[NODES=]MODEL or cpu=[NODES=]POLICY, got '{}'", request);
+  return fmt::format("error expected status, continue, model=[NODES=]MODEL or cpu=[NODES=]POLICY, got '{}'", request);
 }
 
 std::string Control::changed(std::string_view what, std::size_t nodes) const
@@ -41,10 +49,12 @@ std::string Control::changed(std::string_view what, std::size_t nodes) const
 std::string Control::status() const
 {
   std::map<std::string, std::size_t> count;
-  net::MixedModel& mixed = *network_.mixed();
-  for (std::size_t node = 0; node < mixed.assignment().nodes(); ++node)
-    ++count[network_.name_of(mixed.assignment().at(static_cast<net::NodeIndex>(node), timeline_.now()))];
+  if (net::MixedModel* const mixed = network_.mixed(); mixed != nullptr)
+    for (std::size_t node = 0; node < mixed->assignment().nodes(); ++node)
+      ++count[network_.name_of(mixed->assignment().at(static_cast<net::NodeIndex>(node), timeline_.now()))];
   std::string text = fmt::format("simulated time {}", time_text(timeline_.now()));
+  if (!held_.empty())
+    text += fmt::format("; stands still at {}", held_);
   for (const auto& [name, nodes] : count)
     text += fmt::format("; {} on {} node{}", name, nodes, nodes == 1 ? "" : "s");
   return text;

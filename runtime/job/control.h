@@ -16,9 +16,9 @@ namespace umwelt::job
 class Control
 {
 public:
-  // All outlive it. Throws std::system_error.
-  Control(Network& network, Computing& computing, const sim::Timeline& timeline)
-      : network_(network), computing_(computing), timeline_(timeline)
+  // All outlive it. `may_change`: what nodes have (--ctl). Throws std::system_error.
+  Control(Network& network, Computing& computing, const sim::Timeline& timeline, bool may_change)
+      : network_(network), computing_(computing), timeline_(timeline), may_change_(may_change)
   {
   }
 
@@ -27,6 +27,11 @@ public:
   {
     server_.serve([this](const std::string& request) { return answer(request); });
   }
+  // The run stands still until it is told to go on (--break); `where`: for messages.
+  void hold(const std::string& where) { held_ = where; }
+  [[nodiscard]] bool holds() const { return !held_.empty(); }
+  // Returns when a request has come, or after so many milliseconds, or a signal.
+  void wait(int milliseconds) { server_.wait(milliseconds); }
 
 private:
   std::string answer(const std::string& request);
@@ -37,6 +42,8 @@ private:
   Network& network_;
   Computing& computing_;
   const sim::Timeline& timeline_;
+  const bool may_change_;
+  std::string held_; // empty: it goes on
   ControlServer server_;
 };
 

@@ -95,8 +95,14 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
     scheduler_.advance_external = [&model](SimTime limit) { return model.advance_external(limit); };
   }
   scheduler_.await_absent = [this](SimTime next) { return await_absent(next); };
-  if (plan_.options.ctl)
-    control_ = std::make_unique<Control>(*network_, computing_, timeline_);
+  if (plan_.options.ctl || breaks_.any())
+    control_ = std::make_unique<Control>(*network_, computing_, timeline_, plan_.options.ctl);
+  scheduler_.on_look = [this] {
+    if (held_ != nullptr)
+      stand_still();
+    else
+      look_();
+  };
   scheduler_.on_beat = [this] {
     output_.show_progress(timeline_.now(), timeline_.fired());
     if (control_)
@@ -116,7 +122,13 @@ Job::~Job()
         close(fd);
 }
 
-void Job::passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level)
+void Job::watch(const std::atomic<std::uint32_t>& asked, std::function<void()> look)
+{
+  look_ = std::move(look);
+  scheduler_.asked = &asked;
+}
+
+void Job::passed(Rank& rank, std::uint32_t function, bool came_back, std::int64_t level)
 {
   const auto index = static_cast<std::size_t>(rank.index);
   for (NodeRegions* const one : regions_)
@@ -124,6 +136,8 @@ void Job::passed(const Rank& rank, std::uint32_t function, bool came_back, std::
       one->came_back(index, rank.node, function, level, timeline_.now());
     else
       one->calls(index, rank.node, function, timeline_.now());
+  if (const plan::BreakPoint* const point = came_back ? nullptr : breaks_.called(index, function))
+    stop_before(rank, *point);
 }
 
 Outcome Job::run()

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -22,6 +24,7 @@
 #include "runtime/bootstrap/published.h"
 #include "runtime/engine/host_load.h"
 #include "runtime/engine/scheduler.h"
+#include "runtime/job/break_points.h"
 #include "runtime/job/collectives.h"
 #include "runtime/job/control.h"
 #include "runtime/job/cores.h"
@@ -79,6 +82,14 @@ public:
   Outcome run();
   // It was asked to end by a signal, --timeout included.
   [[nodiscard]] bool interrupted() const { return interruption_.asked(); }
+  // While it runs, `look` is called between events whenever `asked` is not 0, which `look` sets back.
+  void watch(const std::atomic<std::uint32_t>& asked, std::function<void()> look);
+  // It stands still before a call (--break): which; or empty.
+  [[nodiscard]] const std::string& stands_at() const { return held_where_; }
+  [[nodiscard]] SimTime now() const { return timeline_.now(); }
+  [[nodiscard]] std::uint64_t events() const { return timeline_.fired(); }
+  // After run(): says which --break it has not come to.
+  void tell_breaks() const;
   // After run(). False: a file of --output-filename is not whole, as has been said then.
   bool finish_output();
   [[nodiscard]] observe::JobRecord record(const Outcome& outcome, double wall_seconds) const;
@@ -125,7 +136,7 @@ public:
 
   // --- services of the gate ---
   // The rank calls a function that regions ask for (plan::RegionFunctions), or has come back from it.
-  void passed(const Rank& rank, std::uint32_t function, bool came_back, std::int64_t level);
+  void passed(Rank& rank, std::uint32_t function, bool came_back, std::int64_t level);
   void fence(Rank& rank);           // returns when all ranks of its job have arrived
   void arrive_at_fence(Rank& rank); // returns at once
   // Returns when all of these have arrived (ranks of the run, ascending, this one among them).
@@ -237,6 +248,8 @@ private:
   std::shared_ptr<bootstrap::Meeting> arrive(Rank& rank, const std::vector<std::size_t>& members);
   void meeting_over(bootstrap::Meeting& meeting);
   void fail(int exit_code, const std::string& ending, const std::string& text);
+  void stop_before(Rank& rank, const plan::BreakPoint& point);
+  void stand_still();
   bool stalled();
   void deadlocked();
   // After the main loop has stopped, or in it. `main_threads`, if wanted: by rank, what is said of how its main thread
@@ -272,7 +285,11 @@ private:
   std::unique_ptr<Details> details_; // null: nobody looks
   std::unique_ptr<Network> network_;
   std::vector<NodeRegions*> regions_; // of models and of computing
-  std::unique_ptr<Control> control_;  // null: without --ctl
+  std::unique_ptr<Control> control_;  // null: without --ctl and --break
+  BreakPoints breaks_{plan_.breaks};
+  const Thread* held_ = nullptr; // the run stands still before a call of it
+  std::string held_where_;
+  std::function<void()> look_; // null: nobody watches
   std::unique_ptr<Collectives> collectives_;
   std::unique_ptr<worker::Workers> workers_;
   std::deque<umw_gate> gates_;                  // of ranks that are in no worker process

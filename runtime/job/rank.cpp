@@ -84,7 +84,9 @@ void Rank::spend(observe::RankState state, SimTime time, bool ahead)
   gate.clock.cpu_ps += time;
   (state == observe::RankState::compute ? statistics.compute : statistics.communication) += time;
   Thread& thread = running();
+  thread.doing = state;
   const SimTime begin = ahead ? thread.spend_ahead(time) : thread.spend(time);
+  thread.doing = observe::RankState::waiting;
   if (thread.number == 0)
     tell_trace(state, begin, thread.now());
   timers.cpu_passed();

@@ -207,6 +207,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
   for (const NodeRegions* const one : regions_)
     one->watch(gate.mpi_watched);
+  breaks_.watch(static_cast<std::size_t>(rank.index), gate.mpi_watched);
   gate.collectives = plan_.collectives ? plan_.collectives->modelled() : 0;
   gate.runtime = &rank;
 

@@ -12,6 +12,7 @@
 #include "runtime/job/idleness.h"
 #include "runtime/job/pending.h"
 #include "runtime/job/recurrence.h"
+#include "runtime/observe/trace_record.h"
 
 namespace umwelt::rank_host
 {
@@ -76,6 +77,7 @@ struct Thread {
   engine::CoreBinding place;         // the core it is on, and those it may use
   SimTime ahead_until = 0;           // now(), if that is later than the timeline's
   const char* last_call = "start";
+  observe::RankState doing = observe::RankState::waiting; // the time that it spends, if it does
   PollState poll;
   bool more_events = true;            // the queue it last took an event from may have another
   Pending pending;                    // signals for this thread in particular

@@ -17,7 +17,8 @@ Installation find_installation()
           libraries / "openmpi",
           libraries / "umwelt-calibrate",
           libraries / "umwelt-tune",
-          libraries / "umwelt-sweep"};
+          libraries / "umwelt-sweep",
+          libraries / "umwelt-serve"};
 }
 
 std::string Installation::preloaded(bool folding, bool mpi_layer) const

@@ -21,6 +21,7 @@ struct Installation {
   std::filesystem::path calibrate;  // the program behind `umwelt calibrate`
   std::filesystem::path tune;       // likewise
   std::filesystem::path sweep;      // likewise; Python
+  std::filesystem::path serve;      // the program behind --serve
 
   // The files that every run needs.
   [[nodiscard]] std::vector<std::filesystem::path> needed() const;

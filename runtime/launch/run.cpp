@@ -33,6 +33,7 @@
 #include "runtime/launch/results.h"
 #include "runtime/launch/run_facts.h"
 #include "runtime/launch/tracers.h"
+#include "runtime/launch/watching.h"
 #include "runtime/launch/wrapper_kinds.h"
 #include "runtime/launch/wrappers.h"
 #include "runtime/observe/format.h"
@@ -380,6 +381,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
     facts = run_facts(arguments, options.platform);
   const auto begin = std::chrono::steady_clock::now();
   const Installation installation = find_installation();
+  Watching watching(options, installation.serve);
   loader::PrivateDirectory directory(options.keep_temps);
   if (options.keep_temps)
     note(options, fmt::format("temporary files are kept in {}", directory.path()));
@@ -396,6 +398,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
   plan::RegionFunctions functions;
   plan.models = plan::plan_node_models(options, nodes, functions);
   plan.cpus = plan::plan_node_cpus(options, nodes, functions);
+  plan.breaks = plan::plan_breaks(options.breaks, plan.placement.ranks.size(), functions);
   plan.failures = plan::make_failures(options, *plan.platform, plan.placement);
   plan_programs(plan, wrappers.executions, installation, notes);
   const plan::MachineLimits limits = plan::read_machine_limits();
@@ -409,7 +412,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
   plan.find_shortage = shortage_for;
   plan.kernels = plan::read_kernels(options, functions);
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
-  const bool follows_mpi = options.mpi_calls || plan::has_mpi(plan.models.regions) || plan::has_mpi(plan.cpus.regions);
+  const bool follows_mpi = options.mpi_calls || plan::has_mpi(plan.models.regions) ||
+                           plan::has_mpi(plan.cpus.regions) || plan::has_mpi(plan.breaks);
   if (follows_mpi && plan::measures(options))
     notes.emplace_back(std::string(options.mpi_calls ? "--mpi-calls" : "functions of MPI as places") +
                        ": to count a call of MPI is measured with it, up to 1 us each; compare with a run "
@@ -429,6 +433,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
   std::vector<int> statuses; // of the ranks with wrappers
   run_in_conductor([&] {
     job::Job job(plan, gate::server(), directory);
+    watching.look_at(job, begin);
     std::optional<rank_host::Signals> signals(std::in_place, job.rank_host());
     if (options.timeout)
       alarm(*options.timeout);
@@ -445,6 +450,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
         object.build_id = loader::build_id(object.path);
       record.details->run = std::move(facts);
     }
+    watching.ended(job, outcome, record);
+    job.tell_breaks();
     if (options.verbosity >= 0 && options.summary)
       fmt::print(stderr, "{}", observe::summary(record));
     const bool printed = job.finish_output();

@@ -57,6 +57,8 @@ NodeSet read_nodes(std::string_view option, std::string_view text)
   return nodes;
 }
 
+} // namespace
+
 // Names of MPI are its own; others may be functions of the program.
 std::string read_function(std::string_view option, std::string_view text)
 {
@@ -75,8 +77,6 @@ std::string read_function(std::string_view option, std::string_view text)
                      fmt::format("The nearest known one is '{}'.", nearest(text, names)));
   return std::string(text);
 }
-
-} // namespace
 
 std::string_view parse_nodes(std::string_view option, std::string_view text, NodeSet& nodes)
 {

@@ -48,6 +48,8 @@ std::string_view parse_nodes(std::string_view option, std::string_view text, Nod
 std::string_view parse_optional_nodes(std::string_view option, std::string_view text, NodeSet& nodes); // [NODES=]
 std::string_view parse_time(std::string_view option, std::string_view text, sim::SimTime& time);       // TIME:
 std::string_view parse_where(std::string_view option, std::string_view text, Where& where);            // WHERE=
+// A function of MPI or of the program, by its symbol.
+std::string read_function(std::string_view option, std::string_view text);
 
 // Likewise, with what WHAT is, as `parse` reads it after its [NODES=].
 template <class Choice> struct Timed {

@@ -14,6 +14,7 @@
 #include "runtime/base/time.h"
 #include "runtime/engine/cpu_policy.h"
 #include "runtime/observe/trace_format.h"
+#include "runtime/plan/break_points.h"
 #include "runtime/plan/hosts.h"
 #include "runtime/plan/node_cpus.h"
 #include "runtime/plan/node_models.h"
@@ -95,6 +96,8 @@ struct RunOptions {
   std::vector<TimedCpu> timed_cpus;       // --cpu-at
   std::vector<RegionCpu> region_cpus;     // --cpu-region
   bool ctl = false;                       // umwelt ctl may change it
+  std::optional<std::string> serve;       // --serve: address and port, for whoever watches; empty: the default
+  std::vector<BreakPoint> breaks;         // --break, in the order given
   std::vector<Setting> nic;           // --nic, in the order given; a key "@FILE" without value: parameters of that file
   std::vector<Setting> node;          // --node, likewise
   std::string shm_size;               // --shm-size as written; empty: as --node says

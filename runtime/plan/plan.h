@@ -54,6 +54,7 @@ struct Plan {
   std::unique_ptr<platform::LinkFailures> failures; // of its links; null: none
   NodeModels models;
   NodeCpus cpus;
+  std::vector<BreakPoint> breaks; // --break
   Placement placement;
   std::vector<unsigned> program_of_rank;      // index into `programs`
   std::vector<InWrapper> in_wrapper;          // by rank

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,10 @@ struct Run {
 
 // One run, or several side by side, the first of which is what others are compared to.
 std::string page(std::span<const Run> runs);
+
+// The two steps of that. `nonce`: scripts have it, for a content security policy; empty: none.
+nlohmann::ordered_json page_data(std::span<const Run> runs);
+std::string page_of(const nlohmann::ordered_json& data, std::string_view nonce);
 
 // Writes it as `option` of the command line asks for. Throws UsageError if it cannot be. Returns its size in
 // bytes.

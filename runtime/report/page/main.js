@@ -44,11 +44,16 @@ function drawRun(report) {
 }
 
 function start() {
-  const {runs} = JSON.parse(document.getElementById("data").textContent);
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const {runs} = data;
   watchTheme();
-  const [{report}] = runs;
-  drawHead(runs, report);
-  if (runs.length > 1) drawComparison(runs);
-  else drawRun(report);
+  if (data.now) {
+    startLive(data);
+  } else {
+    const [{report}] = runs;
+    drawHead(runs, report);
+    if (runs.length > 1) drawComparison(runs);
+    else drawRun(report);
+  }
   document.documentElement.dataset.drawn = "yes";
 }

@@ -77,7 +77,8 @@ wrong)
   run 0 --cpu none --compute-factor 2 --cpu-at 1ms:fixed=10 "$ptlbench" reply --sizes 8 --duration 1ms
   ! grep -q -- '--compute-factor 2 has no effect' stderr || fail "it has one: $(cat stderr)"
   expect 125 "$umwelt" ctl $$
-  grep -q "process $$: expected a run that was started with umwelt run --ctl, got none" stderr || fail "no run"
+  grep -q "process $$: expected a run that was started with umwelt run --ctl or --break, got none" stderr ||
+    fail "no run"
   expect 121 "$umwelt" ctl 0 model=zero
   expect 121 "$umwelt" ctl
   ;;
