@@ -152,6 +152,9 @@ Outcome Job::run()
     if (rank->phase != Rank::Phase::ended && rank->main().actor->state() == engine::Actor::State::blocked)
       rank->tell_trace(observe::RankState::waiting,
                        std::max(rank->main().actor->blocked_since(), rank->main().ahead_until), end_of_time());
+  for (const auto& rank : ranks_)
+    if (rank->phase != Rank::Phase::ended)
+      keep_events(*rank);
   if (workers_)
     workers_->stop();
   output_.pass_on();
