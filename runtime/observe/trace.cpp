@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/observe/trace.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -74,6 +75,7 @@ Trace::Trace(const TraceOptions& options, TraceLayout layout, OperationKey key)
     writer_ = make_otf2_writer(layout_, path_);
     break;
   }
+  shows_links_ = shows_links(options.format);
   if (shows_calls(options.format))
     events_ = std::make_shared<mpi::EventSpool>(directory_for_events(path_));
 }
@@ -114,6 +116,7 @@ void Trace::add_rank(std::uint32_t node, std::uint32_t first)
 
 void Trace::rank_spent(std::uint32_t rank, RankState state, sim::SimTime start, sim::SimTime end)
 {
+  end_ = std::max(end_, end);
   if (end <= start || !traces(rank))
     return;
   RankInterval& last = intervals_[rank];
@@ -139,6 +142,8 @@ void Trace::finish()
   TracedCalls calls;
   if (events_)
     write_calls(calls);
+  if (load_ != nullptr)
+    write_links();
   writer_->finish(calls);
   if (events_ && events_->error() != 0)
     throw std::runtime_error(fmt::format("--trace {}: expected all calls of MPI in it, got: {} while they were kept in "
@@ -146,6 +151,28 @@ void Trace::finish()
                                          path_, std::strerror(events_->error()), next_step));
   if (file_)
     file_->finish(next_step, true);
+}
+
+net::LinkLoad* Trace::links(const platform::Platform& platform, net::LinkLoad* there, DescribeLink describe)
+{
+  if (!shows_links_)
+    return there;
+  if (there == nullptr)
+    own_load_ = std::make_unique<net::LinkLoad>(platform);
+  describe_link_ = std::move(describe);
+  load_ = there != nullptr ? there : own_load_.get();
+  return load_;
+}
+
+void Trace::write_links()
+{
+  for (std::uint32_t i = 0; i < load_->bytes().size(); ++i) {
+    if (load_->bytes()[i] == 0)
+      continue;
+    const LinkFacts link = describe_link_(i);
+    writer_->link(
+        {link.name, link.bandwidth, load_->bins().width(), load_->bins().row(i, std::max<sim::SimTime>(end_, 1))});
+  }
 }
 
 void Trace::write_calls(TracedCalls& calls)

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "net_models/core/link_load.h"
 #include "runtime/mpi/event_spool.h"
 #include "runtime/observe/result_file.h"
 #include "runtime/observe/trace_writer.h"
@@ -45,6 +47,15 @@ public:
   // Where calls of ranks are to be told; null: the format does not show them.
   [[nodiscard]] const std::shared_ptr<mpi::EventSpool>& events() const { return events_; }
 
+  // Where models are to tell what links of the platform carry: `there`, if somebody wants that already, otherwise the
+  // trace's own; null: nobody wants it. All of them outlive finish().
+  struct LinkFacts {
+    std::string name;
+    double bandwidth = 0; // bytes per second
+  };
+  using DescribeLink = std::function<LinkFacts(std::uint32_t link)>;
+  net::LinkLoad* links(const platform::Platform& platform, net::LinkLoad* there, DescribeLink describe);
+
   // No records after this. Throws std::runtime_error if the trace is not whole.
   void finish();
 
@@ -62,6 +73,7 @@ private:
   [[nodiscard]] bool traces(std::uint32_t rank) const { return rank < traced_.size() && traced_[rank]; }
   void write(const RankInterval& interval);
   void write_calls(TracedCalls& calls);
+  void write_links();
 
   TraceLayout layout_;
   OperationKey key_;
@@ -76,6 +88,11 @@ private:
   std::vector<RankInterval> intervals_; // by rank, not yet written
   std::uint64_t operation_ = 0;
   std::uint64_t records_ = 0;
+  sim::SimTime end_ = 0;
+  bool shows_links_ = false;
+  DescribeLink describe_link_;
+  net::LinkLoad* load_ = nullptr;
+  std::unique_ptr<net::LinkLoad> own_load_;
 };
 
 } // namespace umwelt::observe

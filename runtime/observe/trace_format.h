@@ -26,13 +26,19 @@ struct TraceFormatRow {
 
 inline constexpr auto trace_formats = std::to_array<TraceFormatRow>({
     {TraceFormat::csv, "csv", {".csv"}, false},
-    {TraceFormat::perfetto, "perfetto", {".pftrace", ".perfetto-trace", ".pb"}, false},
+    {TraceFormat::perfetto, "perfetto", {".pftrace", ".perfetto-trace", ".pb"}, true},
     {TraceFormat::otf2, "otf2", {".otf2"}, true},
 });
 
 constexpr bool shows_calls(TraceFormat format)
 {
   return trace_formats.at(static_cast<std::size_t>(format)).shows_calls;
+}
+
+// How much links carry over time.
+constexpr bool shows_links(TraceFormat format)
+{
+  return format == TraceFormat::perfetto;
 }
 
 // By the name of the file.

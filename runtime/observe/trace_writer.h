@@ -24,6 +24,14 @@ struct TraceLayout {
   std::vector<std::uint32_t> first_ranks; // of each rank: rank 0 of its MPI_COMM_WORLD; those not there: 0
 };
 
+// How much a link has carried over time.
+struct LinkSeries {
+  std::string name;
+  double bandwidth = 0; // bytes per second
+  sim::SimTime bin = 0; // width of each of
+  std::vector<double> bytes;
+};
+
 class TraceWriter
 {
 public:
@@ -35,6 +43,7 @@ public:
   virtual void begin_calls(std::uint32_t) {}
   virtual bool call(const umw_event&, const TracedCalls&) { return false; }
   virtual void end_calls() {}
+  virtual void link(const LinkSeries&) {}
   // All have been told. A format with files of its own makes them appear; throws std::runtime_error if it cannot.
   virtual void finish(const TracedCalls&) {}
   // Of files of its own.

@@ -11,3 +11,9 @@ foreach(program_and_np IN ITEMS "calls_c;5" "calls_f08;4" "mpich_calls_c;4" "p2p
       ${mpi_programs}/${program})
   set_tests_properties(mpi.trace_otf2-${program} PROPERTIES LABELS mpi TIMEOUT 300 SKIP_RETURN_CODE 77)
 endforeach()
+foreach(program IN ITEMS calls_c p2p_wildcards p2p_persistent mpich_calls_c)
+  add_test(NAME mpi.trace_perfetto-${program}
+    COMMAND ${UMWELT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/traces/perfetto_calls.py $<TARGET_FILE:umwelt>
+      ${PROJECT_SOURCE_DIR}/runtime/observe/perfetto.proto 4 ${mpi_programs}/${program})
+  set_tests_properties(mpi.trace_perfetto-${program} PROPERTIES LABELS mpi TIMEOUT 300)
+endforeach()

@@ -89,24 +89,26 @@ class Archive:
         elif kind in (events.MpiSend, events.MpiIsend):
             _, others = self.members(event.communicator, location)
             to = others[event.receiver]
-            self.sent[event.communicator.name, location.name, to.name, event.msg_tag, event.msg_length] += 1
-            count, size = self.messages[location.name, to.name]
-            self.messages[location.name, to.name] = (count + 1, size + event.msg_length)
+            self.sent[event.communicator.name, location.group.name, to.group.name, event.msg_tag, event.msg_length] += 1
+            pair = location.group.name, to.group.name
+            count, size = self.messages[pair]
+            self.messages[pair] = (count + 1, size + event.msg_length)
             if kind is events.MpiIsend:
-                self.begun.add((location.name, event.request_id))
+                self.begun.add((location.group.name, event.request_id))
         elif kind in (events.MpiRecv, events.MpiIrecv):
             _, others = self.members(event.communicator, location)
             whose = others[event.sender]
-            self.received[event.communicator.name, whose.name, location.name, event.msg_tag, event.msg_length] += 1
+            self.received[event.communicator.name, whose.group.name, location.group.name, event.msg_tag,
+                          event.msg_length] += 1
             if kind is events.MpiIrecv:
-                self.ended.add((location.name, event.request_id))
+                self.ended.add((location.group.name, event.request_id))
         elif kind is events.MpiIrecvRequest:
-            self.begun.add((location.name, event.request_id))
+            self.begun.add((location.group.name, event.request_id))
         elif kind is events.MpiIsendComplete:
-            self.ended.add((location.name, event.request_id))
+            self.ended.add((location.group.name, event.request_id))
         elif kind is events.MpiRequestCancelled:
             self.cancelled += 1
-            self.ended.add((location.name, event.request_id))
+            self.ended.add((location.group.name, event.request_id))
         elif kind is events.MpiCollectiveEnd:
             self.bytes_of_collectives[stack[-1].name] += event.size_sent
         elif kind is events.Metric:
