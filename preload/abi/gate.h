@@ -14,6 +14,7 @@
 #include "preload/abi/address.h"
 #include "preload/abi/mpi_calls.h"
 #include "preload/abi/mpi_collectives.h"
+#include "preload/abi/mpi_events.h"
 #include "preload/abi/portals4.h"
 #include "preload/abi/table.h"
 
@@ -260,6 +261,8 @@ struct umw_gate {
   const struct umw_mpi_counts* mpi_counts; /* of the rank's calls of MPI; null: they are not followed (--mpi-calls) */
   int64_t late_ps; /* so long has the rank been blocked before others had begun what it waited for */
   struct umw_mpi_call mpi_calls[UMW_MPI_CALLS];     /* those that its threads are in */
+  int32_t traced;                                   /* the rank's calls are to be told one by one for a trace; */
+  struct umw_events* mpi_events;                    /* those not told yet, set by the shim */
   uint64_t mpi_watched[UMW_MPI_FUNCTIONS / 64 + 1]; /* functions whose calls are told one by one: bits by number */
   uint64_t collectives;     /* those whose time is a model's: bits by enum umw_collective_function (--collectives) */
   uint64_t collective_news; /* grows whenever one of the rank is over, or has vectors for it to combine */

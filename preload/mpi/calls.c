@@ -2,7 +2,7 @@
  *
  * What is noted when a call begins and when it ends. No simulated time goes by for it: the clock is looked at without a
  * crossing and without a charge. */
-#include "preload/mpi/calls.h"
+#include "preload/mpi/events.h"
 #include "preload/next_function.h"
 
 #include <pthread.h>
@@ -44,6 +44,8 @@ __attribute__((constructor)) static void find_gate(void)
     return; /* the shim has said so */
   umw_mpi_gate = gate;
   umw_mpi_publish_counts();
+  if (gate->traced)
+    umw_mpi_trace_begin();
   pthread_atfork(NULL, NULL, in_child);
 }
 
@@ -186,8 +188,7 @@ static void tell(const struct umw_mpi_row* row, bool came_back)
   umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_mpi_passed, &arguments);
 }
 
-void umw_mpi_enter(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, const uintptr_t* words,
-                   const void* caller)
+void umw_mpi_enter(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, uintptr_t* words, const void* caller)
 {
   frame->row = NULL;
   if (!umw_mpi_gate)
@@ -202,6 +203,8 @@ void umw_mpi_enter(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, c
     begin(frame, row, caller);
   from_fortran = NULL;
   describe(frame->place, row, words);
+  if (umw_mpi_events)
+    umw_mpi_trace_enter(row, words);
   if (row->freed && umw_mpi_open)
     umw_mpi_forget_communicator(umw_mpi_handle_at(words[row->freed]));
   if (row->function == UMW_MPI_Finalize)
@@ -282,7 +285,8 @@ static void note_changes(const struct umw_mpi_row* row, const uintptr_t* words, 
     umw_mpi_name_communicator(umw_mpi_handle(words[1]));
 }
 
-static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, const struct umw_mpi_times* times)
+static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, const struct umw_mpi_times* times,
+                  struct umw_mpi_facts* facts)
 {
   static const char* const names[] = {
       "",
@@ -303,6 +307,7 @@ static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, con
     }
     const int32_t destination = destination_of(row, words, communicator);
     bytes = row->peer && destination == UMW_MPI_NO_PEER ? 0 : umw_mpi_payload(row, words, communicator);
+    *facts = (struct umw_mpi_facts){facts->time_ps, communicator, destination, bytes};
     if (row->request)
       note_request(frame, words, bytes, destination);
     if (row->persistent)
@@ -332,10 +337,13 @@ static void end(const struct umw_mpi_frame* frame, const uintptr_t* words, bool 
   const int64_t waited = time > computed ? time - computed : 0;
   const int64_t late = umw_mpi_gate->late_ps - frame->late_ps;
   const struct umw_mpi_times times = {time, waited, late < waited ? late : waited};
+  struct umw_mpi_facts facts = {frame->time_ps + time, NULL, UMW_MPI_NO_PEER, 0};
   if (known)
-    count(frame, words, &times);
+    count(frame, words, &times, &facts);
   else
     umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), 0, &times);
+  if (umw_mpi_events)
+    umw_mpi_trace_leave(frame, words, known, &facts);
   frame->place->function = UMW_MPI_NONE;
 }
 

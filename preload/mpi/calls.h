@@ -33,6 +33,7 @@ enum umw_mpi_payload {
 struct umw_mpi_row {
   uint16_t function;
   uint8_t class_;
+  uint8_t arity;
   uint8_t payload; /* enum umw_mpi_payload */
   uint8_t count, type;
   uint8_t in_place_count, in_place_type; /* instead, if argument 1 is MPI_IN_PLACE */
@@ -44,7 +45,17 @@ struct umw_mpi_row {
   uint8_t made, freed;    /* address of a communicator */
   bool receives, persistent;
   bool large; /* counts are MPI_Count, not int */
+  /* for traces */
+  uint8_t window, target; /* of one-sided communication */
+  uint8_t window_made;    /* address of one */
+  uint8_t fetches;        /* enum umw_mpi_fetches */
+  bool completes;         /* what has been begun on the window, of the target alone where there is one */
+  uint8_t file;           /* that is read or written, */
+  uint8_t moves;          /* enum umw_event_io, or UMW_MPI_ends: what a split collective has begun */
+  bool status;            /* and the last argument tells how much was */
 };
+enum umw_mpi_fetches { UMW_MPI_fetches_not, UMW_MPI_fetches_alone, UMW_MPI_fetches_too };
+enum { UMW_MPI_ends = 8 };
 
 /* A call under way. */
 struct umw_mpi_frame {
@@ -59,9 +70,8 @@ extern const struct umw_mpi_row umw_mpi_rows[];
 /* Null: before the rank begins, and in children made by fork(). */
 extern struct umw_gate* umw_mpi_gate;
 
-/* calls.c. `words`: the arguments, the first at [1]. */
-void umw_mpi_enter(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, const uintptr_t* words,
-                   const void* caller);
+/* calls.c. `words`: the arguments, the first at [1], which may be replaced. */
+void umw_mpi_enter(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, uintptr_t* words, const void* caller);
 void umw_mpi_leave(const struct umw_mpi_frame* frame, const uintptr_t* words, bool succeeded);
 /* The same for a call from Fortran, of which only the function is known: its arguments are those of the function of C
  * that the MPI library calls for it. */
@@ -100,6 +110,7 @@ struct umw_mpi_communicator {
   uint32_t ordinal; /* among those with the same members, in the order in which the rank has made them */
   int32_t number;   /* umw_collective_join, plus 1; 0: not asked yet */
   bool one_group;   /* of ranks of this job */
+  uint32_t traced;  /* its number in the trace */
 };
 /* MPI_Init has returned: the functions of the library may be called. */
 void umw_mpi_begin(const void* caller);
@@ -128,7 +139,9 @@ uintptr_t umw_mpi_byte_type(void);
 bool umw_mpi_is_in_place(uintptr_t word);
 int32_t umw_mpi_any_source(void);
 
-/* payload.c: bytes that the call hands over */
+/* payload.c: bytes that the call hands over; that a collective brings */
 uint64_t umw_mpi_payload(const struct umw_mpi_row* row, const uintptr_t* words,
                          const struct umw_mpi_communicator* communicator);
+uint64_t umw_mpi_received(const struct umw_mpi_row* row, const uintptr_t* words,
+                          const struct umw_mpi_communicator* communicator);
 #pragma GCC visibility pop

@@ -3,6 +3,7 @@
  * Communicators that the rank has, with their members as ranks of MPI_COMM_WORLD; and what else has to be asked of the
  * MPI library, in Open MPI's ABI or MPICH's. */
 #include "preload/mpi/collectives.h"
+#include "preload/mpi/events.h"
 #include "preload/next_function.h"
 
 #include <stdio.h>
@@ -96,13 +97,13 @@ struct umw_mpi_communicator* umw_mpi_communicator(uint64_t handle)
   return found && found->members ? found : NULL;
 }
 
-/* Its members, or those of the other side. */
-static bool find_members(struct umw_mpi_communicator* communicator, bool inter)
+/* Of a group that is taken from the communicator; null: there is none. */
+static int32_t* members_of(of_word take_group, uint64_t handle, int32_t* count)
 {
   uintptr_t group = 0, world = 0;
   int size = 0;
-  if ((inter ? mpi.comm_remote_group : mpi.comm_group)(communicator->handle, &group) != 0)
-    return false;
+  if (take_group(handle, &group) != 0)
+    return NULL;
   mpi.comm_group(abi.world, &world);
   mpi.group_size(group, &size);
   int32_t* members = umw_mpi_memory(2 * ((size_t)size + 1) * sizeof *members);
@@ -117,9 +118,23 @@ static bool find_members(struct umw_mpi_communicator* communicator, bool inter)
   }
   mpi.group_free(&group);
   mpi.group_free(&world);
-  communicator->members = members;
-  communicator->size = size;
-  return members != NULL;
+  *count = size;
+  return members;
+}
+
+/* Its members, or those of the other side. */
+static bool find_members(struct umw_mpi_communicator* communicator, bool inter)
+{
+  communicator->members =
+      members_of(inter ? mpi.comm_remote_group : mpi.comm_group, communicator->handle, &communicator->size);
+  return communicator->members != NULL;
+}
+
+static void trace(struct umw_mpi_communicator* communicator, bool inter)
+{
+  int32_t size = 0;
+  const int32_t* own = inter ? members_of(mpi.comm_group, communicator->handle, &size) : NULL;
+  umw_mpi_trace_communicator(communicator, own, size);
 }
 
 /* Its number among those with the same members, from 0. All members see it, as they make their communicators in the
@@ -180,6 +195,8 @@ struct umw_mpi_communicator* umw_mpi_note_communicator(uint64_t handle, const ch
   communicator->ordinal =
       announced ? communicator->ordinal - 1 : next_ordinal(communicator->members, communicator->size);
   communicator->label = label_of(communicator, from);
+  if (umw_mpi_events)
+    trace(communicator, inter != 0);
   return communicator;
 }
 

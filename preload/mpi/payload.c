@@ -87,3 +87,43 @@ uint64_t umw_mpi_payload(const struct umw_mpi_row* row, const uintptr_t* words,
     return 0;
   }
 }
+
+/* Which function it is follows from where its arguments are: so it holds for all its forms. */
+uint64_t umw_mpi_received(const struct umw_mpi_row* row, const uintptr_t* words,
+                          const struct umw_mpi_communicator* communicator)
+{
+  if (row->payload == UMW_MPI_nothing || !communicator)
+    return 0;
+  const bool root = row->root && is_root(row, words, communicator);
+  const uintptr_t count = words[row->count], type = words[row->type];
+  const uintptr_t counts = words[row->in_place_count], types = words[row->in_place_type];
+  const uint64_t size = (uint64_t)communicator->size;
+  switch (row->payload) {
+  case UMW_MPI_root: /* bcast */
+    return root ? 0 : count_of(row, count) * umw_mpi_type_size(umw_mpi_handle(type));
+  case UMW_MPI_root_members: /* scatter */
+    return umw_mpi_is_in_place(words[4]) ? 0 : count_of(row, words[5]) * umw_mpi_type_size(umw_mpi_handle(words[6]));
+  case UMW_MPI_root_counts:
+    return umw_mpi_is_in_place(words[5]) ? 0 : count_of(row, words[6]) * umw_mpi_type_size(umw_mpi_handle(words[7]));
+  case UMW_MPI_members: /* alltoall, and reduce_scatter_block */
+    return row->in_place_count ? count_of(row, counts) * size * umw_mpi_type_size(umw_mpi_handle(types))
+                               : count_of(row, count) * umw_mpi_type_size(umw_mpi_handle(type));
+  case UMW_MPI_counts: /* alltoallv, and reduce_scatter */
+    return row->in_place_count ? sum_of(row, counts, communicator->size) * umw_mpi_type_size(umw_mpi_handle(types))
+                               : count_at(row, count, communicator->rank) * umw_mpi_type_size(umw_mpi_handle(type));
+  case UMW_MPI_own: /* allgatherv */
+    return sum_of(row, counts, communicator->size) * umw_mpi_type_size(umw_mpi_handle(types));
+  case UMW_MPI_types:
+    return sum_of_types(row, counts, types, communicator->size);
+  default:
+    break;
+  }
+  if (row->in_place_count) /* allgather */
+    return count_of(row, counts) * size * umw_mpi_type_size(umw_mpi_handle(types));
+  if (row->root && !root)
+    return 0;
+  if (row->root && row->count == 2) /* gather; gatherv has displacements besides */
+    return row->root == 7 ? count_of(row, words[5]) * size * umw_mpi_type_size(umw_mpi_handle(words[6]))
+                          : sum_of(row, words[5], communicator->size) * umw_mpi_type_size(umw_mpi_handle(words[7]));
+  return count_of(row, count) * umw_mpi_type_size(umw_mpi_handle(type));
+}

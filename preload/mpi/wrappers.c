@@ -34,16 +34,32 @@
 #define PASS_11 PASS_10, w11
 #define PASS_12 PASS_11, w12
 #define PASS_13 PASS_12, w13
+/* What has been put in their place, for a trace. */
+#define WORD_0
+#define WORD_1 words[1]
+#define WORD_2 WORD_1, words[2]
+#define WORD_3 WORD_2, words[3]
+#define WORD_4 WORD_3, words[4]
+#define WORD_5 WORD_4, words[5]
+#define WORD_6 WORD_5, words[6]
+#define WORD_7 WORD_6, words[7]
+#define WORD_8 WORD_7, words[8]
+#define WORD_9 WORD_8, words[9]
+#define WORD_10 WORD_9, words[10]
+#define WORD_11 WORD_10, words[11]
+#define WORD_12 WORD_11, words[12]
+#define WORD_13 WORD_12, words[13]
 
 const struct umw_mpi_row umw_mpi_rows[] = {
     {.function = UMW_MPI_NONE},
-#define UMW_MPI(name, class, arity, ...) {.function = UMW_MPI_##name, .class_ = UMW_MPI_##class, ##__VA_ARGS__},
+#define UMW_MPI(name, class, words, ...)                                                                               \
+  {.function = UMW_MPI_##name, .class_ = UMW_MPI_##class, .arity = words, ##__VA_ARGS__},
 #include "preload/abi/tables/mpi.def"
 #undef UMW_MPI
 };
 
 /* What stands for the library's function, if anything does. */
-#define LIBRARY(result, words, arity) result = real(PASS_##arity)
+#define LIBRARY(result, words, arity) result = real(WORD_##arity)
 #define ABOUT_REQUESTS(result, words, arity)                                                                           \
   if (!umw_mpi_about_requests(&frame, words, *(void**)&real, &(result)))                                               \
   LIBRARY(result, words, arity)
@@ -63,7 +79,7 @@ const struct umw_mpi_row umw_mpi_rows[] = {
     const void* caller = __builtin_return_address(0);                                                                  \
     if (!real)                                                                                                         \
       *(void**)&real = umw_mpi_next(#symbol, caller);                                                                  \
-    const uintptr_t words[] = {0, PASS_##arity};                                                                       \
+    uintptr_t words[] = {0, PASS_##arity};                                                                             \
     struct umw_mpi_frame frame;                                                                                        \
     umw_mpi_enter(&frame, &umw_mpi_rows[UMW_MPI_##row], words, caller);                                                \
     result_type result;                                                                                                \

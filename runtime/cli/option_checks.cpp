@@ -37,8 +37,8 @@ void check_trace(plan::RunOptions& run)
   if (!run.trace.empty() && !run.trace_format)
     run.trace_format = observe::trace_format_of(run.trace);
   if (!run.trace.empty() && !run.trace_format)
-    throw UsageError("--trace", "a name that ends in .pftrace, .perfetto-trace, .pb (Perfetto) or .csv",
-                     in_quotes(run.trace), "Name the file so, or say --trace-format perfetto or csv.");
+    throw UsageError("--trace", "a name that ends in " + observe::trace_format_endings(), in_quotes(run.trace),
+                     "Name the file so, or say --trace-format " + observe::trace_format_names() + ".");
   if (!run.trace.empty() && run.repeat > 1)
     throw UsageError("--trace", "one run", fmt::format("--repeat {}", run.repeat),
                      "Leave one of them out: a trace is of one run.");

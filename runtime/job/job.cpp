@@ -76,7 +76,13 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
     details_ = std::make_unique<Details>(
         *plan_.platform, nodes_of(plan_.placement),
         [this](std::uint32_t from, std::uint32_t to) { return network_->pair_time(from, to); });
-  network_ = std::make_unique<Network>(plan_, timeline_, fabric_, details_ ? &details_->load() : nullptr);
+  net::LinkLoad* load = details_ ? &details_->load() : nullptr;
+  if (plan_.trace)
+    load = plan_.trace->links(*plan_.platform, load, [this](std::uint32_t link) {
+      const platform::Link& of = plan_.platform->link(link);
+      return observe::Trace::LinkFacts{of.name, of.bandwidth};
+    });
+  network_ = std::make_unique<Network>(plan_, timeline_, fabric_, load);
   for (NodeRegions* const one : {network_->regions(), computing_.regions()})
     if (one != nullptr)
       regions_.push_back(one);
@@ -166,6 +172,9 @@ Outcome Job::run()
     if (rank->phase != Rank::Phase::ended && rank->main().actor->state() == engine::Actor::State::blocked)
       rank->tell_trace(observe::RankState::waiting,
                        std::max(rank->main().actor->blocked_since(), rank->main().ahead_until), end_of_time());
+  for (const auto& rank : ranks_)
+    if (rank->phase != Rank::Phase::ended)
+      keep_events(*rank);
   if (workers_)
     workers_->stop();
   output_.pass_on();

@@ -208,7 +208,11 @@ public:
 private:
   [[nodiscard]] std::vector<observe::KernelRecord> kernel_records() const;
   [[nodiscard]] std::vector<observe::FoldRecord> fold_records() const;
-  [[nodiscard]] rank_host::Work work() const { return {plan_.options.quantum, plan_.kernels, plan_.folding}; }
+  [[nodiscard]] rank_host::Work work() const
+  {
+    return {plan_.options.quantum, plan_.kernels, plan_.folding, plan_.trace ? plan_.trace->events() : nullptr};
+  }
+  void keep_events(Rank& rank);
   // How a rank begins.
   struct Start {
     const plan::ProgramPlan* program = nullptr;

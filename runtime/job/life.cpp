@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A rank's life and death: it cannot be loaded, has started, ends, dies of a signal, aborts; and what that means for
 // the job.
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -32,9 +36,42 @@ void Job::started(Rank& rank)
     output_.show_start(begun_, ranks_.size());
 }
 
+// What it has told of its calls and still has, if it has not ended by itself, and the calls it is in.
+void Job::keep_events(Rank& rank)
+{
+  const std::shared_ptr<mpi::EventSpool> spool = plan_.trace ? plan_.trace->events() : nullptr;
+  if (!spool)
+    return;
+  const auto index = static_cast<std::uint32_t>(rank.index);
+  const portals::Memory& memory = rank.portals->memory();
+  if (const umw_events* const there = std::exchange(rank.gate.mpi_events, nullptr)) {
+    umw_events head{};
+    if (memory.read(&head, there, sizeof head, true) && head.used <= head.room) {
+      std::vector<umw_event> last(head.used);
+      if (memory.read(last.data(), there + 1, last.size() * sizeof last[0], true))
+        spool->append(index, last.data(), last.size() * sizeof last[0]);
+    }
+  }
+  for (umw_mpi_call& call : rank.gate.mpi_calls) {
+    if (call.function == UMW_MPI_NONE)
+      continue;
+    umw_event enter{};
+    enter.kind = UMW_EVENT_ENTER;
+    enter.function = static_cast<std::uint16_t>(std::exchange(call.function, UMW_MPI_NONE));
+    enter.tid = call.tid;
+    enter.time_ps = call.since_ps;
+    umw_event leave = enter;
+    leave.kind = UMW_EVENT_LEAVE;
+    leave.time_ps = std::max<std::int64_t>(end_of_time(), call.since_ps);
+    const std::array<umw_event, 2> both{enter, leave};
+    spool->append(index, both.data(), sizeof both);
+  }
+}
+
 void Job::finish(Rank& rank)
 {
   rank.phase = Rank::Phase::ended;
+  keep_events(rank);
   for (NodeRegions* const one : regions_)
     one->ended(static_cast<std::size_t>(rank.index), rank.node, timeline_.now());
   rank.finished = timeline_.now();

@@ -105,7 +105,7 @@ Rank& Job::add_rank(JobFacts& facts, int number, const Start& start)
   rank.worker = start.worker;
   make_rank(rank, start);
   if (plan_.trace && facts.parent != nullptr) // it knows those of the start
-    plan_.trace->add_rank(rank.node);
+    plan_.trace->add_rank(rank.node, static_cast<std::uint32_t>(rank.index - rank.number));
   ++running_;
   return rank;
 }
@@ -205,6 +205,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.copy_levels[1] = {std::max(memory.core_cache, memory.shared_cache) / 2, 1e12 / memory.shared_bandwidth};
   gate.copy_levels[2] = {UINT64_MAX, gate.copy_ps_per_byte};
   gate.random_seed = cpu_.measured() ? 0 : rank_seed(plan_.options.seed, rank.index);
+  gate.traced = plan_.trace && plan_.trace->events() ? 1 : 0;
   for (const NodeRegions* const one : regions_)
     one->watch(gate.mpi_watched);
   breaks_.watch(static_cast<std::size_t>(rank.index), gate.mpi_watched);

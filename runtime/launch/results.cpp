@@ -29,6 +29,7 @@ std::unique_ptr<observe::Trace> open_trace(const plan::Plan& plan)
   layout.nodes = plan.placement.hostnames;
   for (const plan::RankPlace& place : plan.placement.ranks)
     layout.rank_nodes.push_back(place.node);
+  layout.machine = plan.platform->name();
   layout.nid = [](std::uint32_t node) -> std::uint32_t { return portals::Process::nid_of(node); };
   if (!options.trace_ranks.empty() && options.trace_ranks.back() >= layout.rank_nodes.size())
     throw UsageError("--trace-ranks", fmt::format("ranks below {}, the number of ranks", layout.rank_nodes.size()),
@@ -55,7 +56,8 @@ void check_results(const plan::RunOptions& options)
   for (const auto& [option, path] :
        {std::pair("--report", &options.report), {"--html", &options.html}, {"--trace", &options.trace}})
     if (!path->empty())
-      observe::ResultFile::check(option, *path);
+      if (path != &options.trace || options.trace_format != observe::TraceFormat::otf2)
+        observe::ResultFile::check(option, *path);
 }
 
 std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)
@@ -66,7 +68,7 @@ std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)
     report = std::make_unique<observe::ResultFile>("--report", options.report);
   if (!options.trace.empty())
     plan.trace = open_trace(plan);
-  if (report && plan.trace && report->same_file(plan.trace->file()))
+  if (report && plan.trace && plan.trace->file() != nullptr && report->same_file(*plan.trace->file()))
     throw UsageError("--report " + options.report, "a file of its own", "that of --trace " + options.trace,
                      "Name another one.");
   return report;

@@ -412,10 +412,13 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
   plan.find_shortage = shortage_for;
   plan.kernels = plan::read_kernels(options, functions);
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
-  const bool follows_mpi = options.mpi_calls || plan::has_mpi(plan.models.regions) ||
+  const bool traces_calls = options.trace_format && observe::shows_calls(*options.trace_format);
+  const bool follows_mpi = options.mpi_calls || traces_calls || plan::has_mpi(plan.models.regions) ||
                            plan::has_mpi(plan.cpus.regions) || plan::has_mpi(plan.breaks);
   if (follows_mpi && plan::measures(options))
-    notes.emplace_back(std::string(options.mpi_calls ? "--mpi-calls" : "functions of MPI as places") +
+    notes.emplace_back(std::string(options.mpi_calls ? "--mpi-calls"
+                                   : traces_calls    ? "--trace"
+                                                     : "functions of MPI as places") +
                        ": to count a call of MPI is measured with it, up to 1 us each; compare with a run "
                        "without, or take --cpu none or fixed");
   plan.collectives = plan::collective_models(options);

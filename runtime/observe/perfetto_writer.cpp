@@ -4,13 +4,16 @@
 // Slices of a track must nest, those of a stage overlap (several commands wait, several payloads cross PCI). So a stage
 // has as many tracks as it needs, each slice goes to the first that is free, and the viewer merges them, for they have
 // the same parent and name. The slices of an operation are tied together by a flow of the operation's number: from the
-// command through the fabric to the target and with the response back.
+// command through the fabric to the target and with the response back. Calls of MPI have tracks of their own, one for
+// each thread, since what a rank does (computes, waits) goes on from one call to the next.
 //
 // Perfetto counts nanoseconds. Times are rounded down, which keeps what does not overlap from overlapping; the exact
 // ones are in the arguments of each slice, in picoseconds.
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +21,8 @@
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 
+#include "runtime/mpi/functions.h"
+#include "runtime/observe/message_matches.h"
 #include "runtime/observe/perfetto.pb.h"
 #include "runtime/observe/trace_writer.h"
 
@@ -139,6 +144,9 @@ constexpr bool flows(net::StageKind kind)
 
 constexpr std::array<const char*, 3> state_names = {"compute", "NIC commands and events", "waiting"};
 
+constexpr std::size_t first_call_row = std::size_t{1} << 40; // behind stages and ranks: rank, thread
+constexpr unsigned thread_bits = 16;
+
 class PerfettoWriter final : public TraceWriter
 {
 public:
@@ -180,6 +188,85 @@ public:
     return true;
   }
 
+  void begin_calls(std::uint32_t rank) override
+  {
+    rank_ = rank;
+    threads_.clear();
+    matches_.begin(rank);
+  }
+
+  bool call(const umw_event& event, const TracedCalls& calls) override
+  {
+    const std::uint64_t track = call_track(event.tid);
+    const auto time = static_cast<sim::SimTime>(event.time_ps);
+    switch (event.kind) {
+    case UMW_EVENT_ENTER: {
+      perfetto::TracePacket& packet = begin_event(perfetto::TrackEvent::TYPE_SLICE_BEGIN, track, time);
+      const bool is_mpi = event.function < UMW_EVENT_FUNCTIONS;
+      const char* const name = is_mpi ? mpi::function_name(event.function).data()
+                                      : function_name(calls, event.function - UMW_EVENT_FUNCTIONS);
+      packet.mutable_track_event()->set_name_iid(names_.number(name, packet));
+      packet.mutable_track_event()->add_category_iids(categories_.number(is_mpi ? "mpi" : "function", packet));
+      annotate(packet, "start ps", static_cast<std::uint64_t>(time));
+      end_packet();
+      return true;
+    }
+    case UMW_EVENT_LEAVE:
+      begin_event(perfetto::TrackEvent::TYPE_SLICE_END, track, time);
+      end_packet();
+      return true;
+    case UMW_EVENT_RECEIVE_BEGUN:
+      matches_.receive_begun(event);
+      return false;
+    case UMW_EVENT_CANCELLED:
+      matches_.receive_cancelled(event);
+      return false;
+    case UMW_EVENT_SEND:
+    case UMW_EVENT_RECEIVED:
+      message(event, calls, track, time);
+      return true;
+    case UMW_EVENT_COLLECTIVE_END: {
+      perfetto::TracePacket& packet = begin_instant(track, "collective", time);
+      annotate(packet, "communicator", event.object);
+      annotate(packet, "bytes handed over", event.bytes);
+      annotate(packet, "bytes received", event.more);
+      end_packet();
+      return true;
+    }
+    default:
+      return false;
+    }
+  }
+
+  void link(const LinkSeries& series) override
+  {
+    if (links_ == 0) {
+      links_ = ++tracks_;
+      perfetto::TrackDescriptor& descriptor = *begin_packet().mutable_track_descriptor();
+      descriptor.set_uuid(links_);
+      descriptor.set_name("links: utilisation");
+      end_packet();
+    }
+    perfetto::TrackDescriptor& descriptor = *begin_packet().mutable_track_descriptor();
+    descriptor.set_uuid(++tracks_);
+    descriptor.set_parent_uuid(links_);
+    descriptor.set_name(series.name);
+    descriptor.mutable_counter()->set_unit_name("%");
+    end_packet();
+    const double full = series.bandwidth * sim::to_seconds(series.bin); // bytes that fit into a bin
+    double before = -1;
+    for (std::size_t i = 0; i <= series.bytes.size(); ++i) {
+      const double now = i < series.bytes.size() && full > 0 ? 100 * series.bytes[i] / full : 0;
+      if (now == before)
+        continue;
+      before = now;
+      perfetto::TracePacket& packet =
+          begin_event(perfetto::TrackEvent::TYPE_COUNTER, tracks_, static_cast<sim::SimTime>(i) * series.bin);
+      packet.mutable_track_event()->set_double_counter_value(now);
+      end_packet();
+    }
+  }
+
 private:
   struct Lane {
     std::uint64_t track = 0;
@@ -189,6 +276,55 @@ private:
     std::uint64_t track = 0;                       // 0: not yet made known
     std::map<std::size_t, std::vector<Lane>> rows; // by index; ranks come behind the stages
   };
+
+  // An instant on either side, which an arrow leads to: the receive may have begun before the message was sent.
+  void message(const umw_event& event, const TracedCalls& calls, std::uint64_t track, sim::SimTime time)
+  {
+    const bool sends = event.kind == UMW_EVENT_SEND;
+    const std::int64_t peer = calls.peer_of(event);
+    perfetto::TracePacket& packet = begin_instant(track, sends ? "send" : "receive", time);
+    annotate(packet, "bytes", event.bytes);
+    annotate(packet, "tag", static_cast<std::uint64_t>(event.tag));
+    annotate(packet, "communicator", event.object);
+    if (peer >= 0) {
+      annotate(packet, sends ? "to rank" : "from rank", static_cast<std::uint64_t>(peer));
+      packet.mutable_track_event()->add_flow_ids(matches_.number(event, peer));
+    }
+    end_packet();
+  }
+
+  const char* function_name(const TracedCalls& calls, std::size_t function)
+  {
+    return functions_.insert(calls.functions().at(function)).first->c_str();
+  }
+
+  std::uint64_t call_track(std::int32_t tid)
+  {
+    for (const auto& [known, track] : threads_)
+      if (known == tid)
+        return track;
+    const std::uint64_t track =
+        new_track(layout_.rank_nodes[rank_], first_call_row + (std::size_t{rank_} << thread_bits) + threads_.size());
+    threads_.emplace_back(tid, track);
+    return track;
+  }
+
+  perfetto::TracePacket& begin_event(perfetto::TrackEvent::Type type, std::uint64_t track, sim::SimTime time)
+  {
+    perfetto::TracePacket& packet = begin_packet();
+    packet.set_timestamp(nanoseconds(time));
+    packet.mutable_track_event()->set_type(type);
+    packet.mutable_track_event()->set_track_uuid(track);
+    return packet;
+  }
+
+  perfetto::TracePacket& begin_instant(std::uint64_t track, const char* name, sim::SimTime time)
+  {
+    perfetto::TracePacket& packet = begin_event(perfetto::TrackEvent::TYPE_INSTANT, track, time);
+    packet.mutable_track_event()->set_name_iid(names_.number(name, packet));
+    packet.mutable_track_event()->add_category_iids(categories_.number("mpi", packet));
+    return packet;
+  }
 
   static std::uint64_t nanoseconds(sim::SimTime time) { return static_cast<std::uint64_t>(time / sim::nanosecond); }
 
@@ -222,10 +358,16 @@ private:
     descriptor.set_parent_uuid(parent);
     if (row < rows.size()) {
       descriptor.set_name(rows[row].name);
-      descriptor.set_sibling_order_rank(static_cast<std::int32_t>(layout_.rank_nodes.size() + row));
-    } else {
+      descriptor.set_sibling_order_rank(static_cast<std::int32_t>(2 * layout_.rank_nodes.size() + row));
+    } else if (row < first_call_row) {
       descriptor.set_name(fmt::format("rank {}", row - rows.size()));
-      descriptor.set_sibling_order_rank(static_cast<std::int32_t>(row - rows.size()));
+      descriptor.set_sibling_order_rank(static_cast<std::int32_t>(2 * (row - rows.size())));
+    } else {
+      const std::size_t rank = (row - first_call_row) >> thread_bits;
+      const std::size_t thread = (row - first_call_row) & ((std::size_t{1} << thread_bits) - 1);
+      descriptor.set_name(thread == 0 ? fmt::format("rank {}: calls", rank)
+                                      : fmt::format("rank {}, thread {}: calls", rank, thread));
+      descriptor.set_sibling_order_rank(static_cast<std::int32_t>(2 * rank + 1));
     }
     end_packet();
     return tracks_;
@@ -292,6 +434,12 @@ private:
   Names categories_{&perfetto::InternedData::mutable_event_categories};
   Names annotations_{&perfetto::InternedData::mutable_debug_annotation_names};
   perfetto::TracePacket packet_;
+  // Of the rank whose calls are told:
+  std::uint32_t rank_ = 0;
+  std::vector<std::pair<std::int32_t, std::uint64_t>> threads_; // tracks
+  MessageMatches matches_;
+  std::set<std::string> functions_; // names, which stay where they are
+  std::uint64_t links_ = 0;         // their common track
 };
 
 } // namespace

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/observe/trace.h"
 
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace umwelt::observe
 {
@@ -32,12 +39,23 @@ OperationType type_of(net::TransferKind kind, net::TransferKind request)
 // The number of a transfer is that of its operation and the type of its message, so that nothing has to be kept for it.
 constexpr std::uint64_t types_of_messages = 8;
 
+constexpr std::string_view next_step =
+    "Make room or name another file, and run again; --trace-ranks makes a trace smaller.";
+
+// Where there is room for the trace, there is for this.
+std::string directory_for_events(const std::string& path)
+{
+  const std::filesystem::path directory = std::filesystem::absolute(path).parent_path();
+  const bool is_device = directory.string().starts_with("/dev") || directory.string().starts_with("/proc");
+  return (is_device ? std::filesystem::temp_directory_path() : directory).string();
+}
+
 } // namespace
 
 Trace::Trace(const TraceOptions& options, TraceLayout layout, OperationKey key)
     : layout_(std::move(layout)), key_(key), all_(options.ranks.empty()),
       traced_(layout_.rank_nodes.size(), options.ranks.empty()),
-      traced_nodes_(layout_.nodes.size(), options.ranks.empty()), file_("--trace", options.path),
+      traced_nodes_(layout_.nodes.size(), options.ranks.empty()), path_(options.path),
       intervals_(layout_.rank_nodes.size())
 {
   for (const std::uint32_t rank : options.ranks) {
@@ -46,7 +64,20 @@ Trace::Trace(const TraceOptions& options, TraceLayout layout, OperationKey key)
   }
   for (std::uint32_t rank = 0; rank < intervals_.size(); ++rank)
     intervals_[rank].rank = rank;
-  writer_ = options.format == TraceFormat::csv ? make_csv_writer(layout_, file_) : make_perfetto_writer(layout_, file_);
+  switch (options.format) {
+  case TraceFormat::csv:
+    writer_ = make_csv_writer(layout_, file_.emplace("--trace", path_));
+    break;
+  case TraceFormat::perfetto:
+    writer_ = make_perfetto_writer(layout_, file_.emplace("--trace", path_));
+    break;
+  case TraceFormat::otf2:
+    writer_ = make_otf2_writer(layout_, path_);
+    break;
+  }
+  shows_links_ = shows_links(options.format);
+  if (shows_calls(options.format))
+    events_ = std::make_shared<mpi::EventSpool>(directory_for_events(path_));
 }
 
 Trace::~Trace() = default;
@@ -74,8 +105,10 @@ void Trace::stage(const net::StageRecord& record)
   records_ += writer_->write(entry);
 }
 
-void Trace::add_rank(std::uint32_t node)
+void Trace::add_rank(std::uint32_t node, std::uint32_t first)
 {
+  layout_.first_ranks.resize(layout_.rank_nodes.size());
+  layout_.first_ranks.push_back(first);
   intervals_.emplace_back().rank = static_cast<std::uint32_t>(layout_.rank_nodes.size());
   layout_.rank_nodes.push_back(node);
   traced_.push_back(all_);
@@ -83,6 +116,7 @@ void Trace::add_rank(std::uint32_t node)
 
 void Trace::rank_spent(std::uint32_t rank, RankState state, sim::SimTime start, sim::SimTime end)
 {
+  end_ = std::max(end_, end);
   if (end <= start || !traces(rank))
     return;
   RankInterval& last = intervals_[rank];
@@ -105,7 +139,56 @@ void Trace::finish()
   for (const RankInterval& interval : intervals_)
     write(interval);
   intervals_.clear();
-  file_.finish("Make room or name another file, and run again; --trace-ranks makes a trace smaller.", true);
+  TracedCalls calls;
+  if (events_)
+    write_calls(calls);
+  if (load_ != nullptr)
+    write_links();
+  writer_->finish(calls);
+  if (events_ && events_->error() != 0)
+    throw std::runtime_error(fmt::format("--trace {}: expected all calls of MPI in it, got: {} while they were kept in "
+                                         "its directory; some are missing\n  {}",
+                                         path_, std::strerror(events_->error()), next_step));
+  if (file_)
+    file_->finish(next_step, true);
+}
+
+net::LinkLoad* Trace::links(const platform::Platform& platform, net::LinkLoad* there, DescribeLink describe)
+{
+  if (!shows_links_)
+    return there;
+  if (there == nullptr)
+    own_load_ = std::make_unique<net::LinkLoad>(platform);
+  describe_link_ = std::move(describe);
+  load_ = there != nullptr ? there : own_load_.get();
+  return load_;
+}
+
+void Trace::write_links()
+{
+  for (std::uint32_t i = 0; i < load_->bytes().size(); ++i) {
+    if (load_->bytes()[i] == 0)
+      continue;
+    const LinkFacts link = describe_link_(i);
+    writer_->link(
+        {link.name, link.bandwidth, load_->bins().width(), load_->bins().row(i, std::max<sim::SimTime>(end_, 1))});
+  }
+}
+
+void Trace::write_calls(TracedCalls& calls)
+{
+  for (std::uint32_t rank = 0; rank < layout_.rank_nodes.size(); ++rank) {
+    if (!traces(rank))
+      continue;
+    calls.begin(rank < layout_.first_ranks.size() ? layout_.first_ranks[rank] : 0);
+    writer_->begin_calls(rank);
+    events_->read(rank, [this, &calls](const umw_event& told) {
+      umw_event event = told;
+      if (!calls.takes(event))
+        records_ += writer_->call(event, calls);
+    });
+    writer_->end_calls();
+  }
 }
 
 } // namespace umwelt::observe

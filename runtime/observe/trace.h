@@ -4,11 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "net_models/core/link_load.h"
+#include "runtime/mpi/event_spool.h"
 #include "runtime/observe/result_file.h"
 #include "runtime/observe/trace_writer.h"
 
@@ -36,15 +40,29 @@ public:
   // Intervals of one state that touch become one.
   void rank_spent(std::uint32_t rank, RankState state, sim::SimTime start, sim::SimTime end);
 
-  // One more rank, the next by number: it has been started by others. Not traced if ranks were chosen.
-  void add_rank(std::uint32_t node);
+  // One more rank, the next by number: it has been started by others. Not traced if ranks were chosen. `first`: rank 0
+  // of its MPI_COMM_WORLD.
+  void add_rank(std::uint32_t node, std::uint32_t first);
+
+  // Where calls of ranks are to be told; null: the format does not show them.
+  [[nodiscard]] const std::shared_ptr<mpi::EventSpool>& events() const { return events_; }
+
+  // Where models are to tell what links of the platform carry: `there`, if somebody wants that already, otherwise the
+  // trace's own; null: nobody wants it. All of them outlive finish().
+  struct LinkFacts {
+    std::string name;
+    double bandwidth = 0; // bytes per second
+  };
+  using DescribeLink = std::function<LinkFacts(std::uint32_t link)>;
+  net::LinkLoad* links(const platform::Platform& platform, net::LinkLoad* there, DescribeLink describe);
 
   // No records after this. Throws std::runtime_error if the trace is not whole.
   void finish();
 
   [[nodiscard]] std::uint64_t records() const { return records_; }
-  [[nodiscard]] std::uint64_t bytes() const { return file_.bytes(); }
-  [[nodiscard]] const ResultFile& file() const { return file_; }
+  [[nodiscard]] std::uint64_t bytes() const { return file_ ? file_->bytes() : writer_->bytes(); }
+  // Null: it has files of its own.
+  [[nodiscard]] const ResultFile* file() const { return file_ ? &*file_ : nullptr; }
 
 private:
   struct Operation {
@@ -54,18 +72,27 @@ private:
 
   [[nodiscard]] bool traces(std::uint32_t rank) const { return rank < traced_.size() && traced_[rank]; }
   void write(const RankInterval& interval);
+  void write_calls(TracedCalls& calls);
+  void write_links();
 
   TraceLayout layout_;
   OperationKey key_;
   bool all_;                       // no ranks were chosen
   std::vector<bool> traced_;       // by rank
   std::vector<bool> traced_nodes_; // those with a traced rank
-  ResultFile file_;
+  std::string path_;
+  std::optional<ResultFile> file_;
   std::unique_ptr<TraceWriter> writer_;
+  std::shared_ptr<mpi::EventSpool> events_;
   std::unordered_map<const void*, Operation> operations_;
   std::vector<RankInterval> intervals_; // by rank, not yet written
   std::uint64_t operation_ = 0;
   std::uint64_t records_ = 0;
+  sim::SimTime end_ = 0;
+  bool shows_links_ = false;
+  DescribeLink describe_link_;
+  net::LinkLoad* load_ = nullptr;
+  std::unique_ptr<net::LinkLoad> own_load_;
 };
 
 } // namespace umwelt::observe

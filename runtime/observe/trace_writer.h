@@ -9,6 +9,7 @@
 #include "runtime/observe/result_file.h"
 #include "runtime/observe/trace_format.h"
 #include "runtime/observe/trace_record.h"
+#include "runtime/observe/traced_calls.h"
 
 namespace umwelt::observe
 {
@@ -19,6 +20,16 @@ struct TraceLayout {
   std::vector<std::uint32_t> rank_nodes; // node of each rank
   // The Portals node identifier of a node.
   std::uint32_t (*nid)(std::uint32_t node) = nullptr;
+  std::string machine;                    // name of the platform
+  std::vector<std::uint32_t> first_ranks; // of each rank: rank 0 of its MPI_COMM_WORLD; those not there: 0
+};
+
+// How much a link has carried over time.
+struct LinkSeries {
+  std::string name;
+  double bandwidth = 0; // bytes per second
+  sim::SimTime bin = 0; // width of each of
+  std::vector<double> bytes;
 };
 
 class TraceWriter
@@ -28,10 +39,21 @@ public:
   // False: the format has no place for the record.
   virtual bool write(const OperationRecord& record) = 0;
   virtual bool write(const RankInterval& interval) = 0;
+  // At the end, rank by rank, its calls in the order of the times of each thread; numbers are those of `calls`.
+  virtual void begin_calls(std::uint32_t) {}
+  virtual bool call(const umw_event&, const TracedCalls&) { return false; }
+  virtual void end_calls() {}
+  virtual void link(const LinkSeries&) {}
+  // All have been told. A format with files of its own makes them appear; throws std::runtime_error if it cannot.
+  virtual void finish(const TracedCalls&) {}
+  // Of files of its own.
+  [[nodiscard]] virtual std::uint64_t bytes() const { return 0; }
 };
 
 // The layout and the file must outlive the writer.
 std::unique_ptr<TraceWriter> make_csv_writer(const TraceLayout& layout, ResultFile& file);
 std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceLayout& layout, ResultFile& file);
+// Throws std::invalid_argument if an archive of that name cannot be written.
+std::unique_ptr<TraceWriter> make_otf2_writer(const TraceLayout& layout, const std::string& path);
 
 } // namespace umwelt::observe

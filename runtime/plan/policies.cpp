@@ -147,11 +147,10 @@ engine::CpuPolicy parse_cpu(std::string_view option, std::string_view text)
 
 observe::TraceFormat parse_trace_format(std::string_view option, std::string_view text)
 {
-  if (text == "perfetto")
-    return observe::TraceFormat::perfetto;
-  if (text == "csv")
-    return observe::TraceFormat::csv;
-  throw UsageError(option, "perfetto or csv", in_quotes(text), "For example: --trace-format perfetto");
+  for (const observe::TraceFormatRow& row : observe::trace_formats)
+    if (text == row.name)
+      return row.format;
+  throw UsageError(option, observe::trace_format_names(), in_quotes(text), "For example: --trace-format perfetto");
 }
 
 std::vector<std::uint32_t> parse_rank_list(std::string_view option, std::string_view text, std::uint64_t ranks)

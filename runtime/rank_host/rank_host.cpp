@@ -94,6 +94,7 @@ void RankHost::begin_slices(const Work& work)
     kernel_calls_ = std::make_unique<KernelCalls>(*this, work.kernels);
   if (work.folding)
     folding_ = std::make_unique<Folding>(*this, work.folding);
+  events_ = work.events;
   if (cpu_.pace().instruction > 0 && !slices_->traced()) {
     path_times_ = std::make_unique<PathTimes>();
     step_count_ = std::make_unique<StepCount>(cpu_.pace(), cpu_.ticks_per_ps());
@@ -137,6 +138,19 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
   gate.clock.path_ticks = 0;
 }
 
+void RankHost::keep_events(Rank& rank, const void* events, std::size_t bytes)
+{
+  if (events_)
+    events_->append(rank.gate.owner - 1, events, bytes);
+}
+
+// The rank, or its program, ends.
+void RankHost::keep_last_events(Rank& rank)
+{
+  if (const umw_events* const last = std::exchange(rank.gate.mpi_events, nullptr))
+    keep_events(rank, last->events, last->used * sizeof(umw_event));
+}
+
 // What does not concern the simulation. True: the call is served.
 bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* arguments)
 {
@@ -148,6 +162,14 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
       pause_burst(rank);
     else
       resume_burst(rank);
+    a->result = 0;
+    return true;
+  }
+  case UMW_OP_umw_mpi_events: {
+    auto* a = static_cast<umw_args_umw_mpi_events*>(arguments);
+    pause_burst(rank);
+    keep_events(rank, a->events, a->bytes);
+    resume_burst(rank);
     a->result = 0;
     return true;
   }
@@ -205,6 +227,7 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     if (folding_)
       folding_->tell_totals(thread);
     tell_mpi_totals(*this, thread);
+    keep_last_events(rank);
     close_descriptors(rank.gate);
     return false;
   default:
@@ -378,6 +401,7 @@ void RankHost::change_program(Thread& main)
   Rank& rank = main.rank;
   umw_gate& gate = rank.gate;
   tell_mpi_totals(*this, main);
+  keep_last_events(rank);
   {
     const std::string text = rank.next->packed();
     umw_args_umw_exec_done news{0, text.data(), text.size()};

@@ -20,6 +20,7 @@
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/fold/rules.h"
 #include "runtime/kernels/kernels_file.h"
+#include "runtime/mpi/event_spool.h"
 #include "runtime/rank_host/cpu.h"
 #include "runtime/rank_host/directory.h"
 #include "runtime/rank_host/file_mask.h"
@@ -126,6 +127,7 @@ struct Work {
   SimTime quantum = 0;                             // of time slices
   std::shared_ptr<const kernels::Kernels> kernels; // that are modelled; null: none
   std::shared_ptr<const fold::Rules> folding;      // null: nothing is forgotten
+  std::shared_ptr<mpi::EventSpool> events;         // calls of MPI, for a trace; null: they are not traced
 };
 
 class RankHost
@@ -206,6 +208,8 @@ protected:
 
 private:
   Burst end_path(Thread& thread);
+  void keep_events(Rank& rank, const void* events, std::size_t bytes);
+  void keep_last_events(Rank& rank);
   bool serve_here(Thread& thread, std::uint32_t operation, void* arguments);
   loader::Linker::Failure load(Thread& main);
   int find_program(Thread& thread, const char* path, const void* argv, const void* environment);
@@ -220,6 +224,7 @@ private:
   std::unique_ptr<Slices> slices_;
   std::unique_ptr<KernelCalls> kernel_calls_;
   std::unique_ptr<Folding> folding_;
+  std::shared_ptr<mpi::EventSpool> events_;
   std::unique_ptr<PathTimes> path_times_; // null: bursts are charged as measured
   std::unique_ptr<StepCount> step_count_; // likewise
   std::optional<Count> counted_;          // of the burst that ends

@@ -325,11 +325,12 @@ TEST(Trace, FormatCanBeSaid)
 }
 TEST(Trace, UnknownNamesAndFormatsAreErrors)
 {
-  EXPECT_THAT(parse_error({"--trace", "a.json", "p"}),
-              AllOf(HasSubstr("--trace: expected a name that ends in .pftrace, .perfetto-trace, .pb"),
-                    HasSubstr(".csv, got 'a.json'"), HasSubstr("--trace-format")));
+  EXPECT_THAT(
+      parse_error({"--trace", "a.json", "p"}),
+      AllOf(HasSubstr("--trace: expected a name that ends in .csv (csv), .pftrace, .perfetto-trace, .pb (perfetto)"),
+            HasSubstr(".otf2 (otf2), got 'a.json'"), HasSubstr("--trace-format")));
   EXPECT_THAT(parse_error({"--trace", "a.csv", "--trace-format", "json", "p"}),
-              HasSubstr("--trace-format: expected perfetto or csv, got 'json'"));
+              HasSubstr("--trace-format: expected csv, perfetto or otf2, got 'json'"));
 }
 TEST(Trace, ItsOptionsNeedIt)
 {
