@@ -29,8 +29,9 @@ std::size_t bins_for(std::size_t ranks)
 
 } // namespace
 
-Details::Details(const platform::Platform& platform, const std::vector<std::uint32_t>& nodes, const Alone& alone)
-    : platform_(platform), load_(platform),
+Details::Details(const platform::Platform& platform, const std::vector<std::uint32_t>& nodes, const Alone& alone,
+                 net::Observer* observer)
+    : platform_(platform), load_(platform), nics_(observer),
       path_(nodes, [this, alone](std::uint32_t from, std::uint32_t to) { return way(from, to, alone); }),
       outline_(bins_for(nodes.size()))
 {
@@ -117,6 +118,9 @@ observe::Details Details::record(const std::vector<sim::SimTime>& ends) const
   details.run.objects = objects_;
   details.link_bin = load_.bins().width();
   add_links(details, simulated);
+  details.nics = nics_.record(simulated);
+  for (observe::Details::Nic& nic : details.nics)
+    nic.name = platform_.node(nic.node).name;
   details.outline_bin = outline_.width();
   for (std::size_t rank = 0; rank < ends.size(); ++rank) {
     observe::Details::Outline& outline = details.outline.emplace_back();

@@ -17,6 +17,7 @@
 #include "runtime/base/time_bins.h"
 #include "runtime/job/critical_path.h"
 #include "runtime/observe/details.h"
+#include "runtime/observe/nic_load.h"
 #include "runtime/observe/trace_record.h"
 
 namespace umwelt::job
@@ -30,9 +31,12 @@ public:
   using Alone = std::function<net::PairTime(std::uint32_t from, std::uint32_t to)>;
 
   // `nodes`: of the ranks.
-  Details(const platform::Platform& platform, const std::vector<std::uint32_t>& nodes, const Alone& alone);
+  // `observer`: of the network, is told everything, too; it may be null.
+  Details(const platform::Platform& platform, const std::vector<std::uint32_t>& nodes, const Alone& alone,
+          net::Observer* observer);
 
   [[nodiscard]] net::LinkLoad& load() { return load_; }
+  [[nodiscard]] net::Observer& observer() { return nics_; }
   [[nodiscard]] CriticalPath& path() { return path_; }
   // A rank's main thread was in that state; `how`: it waited.
   void spent(std::size_t rank, observe::RankState state, sim::SimTime from, sim::SimTime until, CriticalPath::Wait how);
@@ -48,6 +52,7 @@ private:
 
   const platform::Platform& platform_;
   net::LinkLoad load_;
+  observe::NicLoad nics_;
   std::map<std::tuple<bool, std::size_t, sim::SimTime, double>, CriticalPath::Alone> ways_; // by what routes are like
   CriticalPath path_;
   sim::TimeBins outline_;

@@ -72,17 +72,20 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
 {
   if (plan_.kernels)
     check_kernels(plan_, node_parameters_);
+  net::Observer* observer = plan_.trace.get();
   if (plan_.options.report_details)
     details_ = std::make_unique<Details>(
         *plan_.platform, nodes_of(plan_.placement),
-        [this](std::uint32_t from, std::uint32_t to) { return network_->pair_time(from, to); });
+        [this](std::uint32_t from, std::uint32_t to) { return network_->pair_time(from, to); }, observer);
+  if (details_)
+    observer = &details_->observer();
   net::LinkLoad* load = details_ ? &details_->load() : nullptr;
   if (plan_.trace)
     load = plan_.trace->links(*plan_.platform, load, [this](std::uint32_t link) {
       const platform::Link& of = plan_.platform->link(link);
       return observe::Trace::LinkFacts{of.name, of.bandwidth};
     });
-  network_ = std::make_unique<Network>(plan_, timeline_, fabric_, load);
+  network_ = std::make_unique<Network>(plan_, timeline_, fabric_, observer, load);
   for (NodeRegions* const one : {network_->regions(), computing_.regions()})
     if (one != nullptr)
       regions_.push_back(one);

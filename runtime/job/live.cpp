@@ -6,7 +6,6 @@
 #include <iterator>
 #include <vector>
 
-#include <fmt/format.h>
 
 #include "runtime/diagnose/symbols.h"
 #include "runtime/job/channel.h"
@@ -85,11 +84,8 @@ observe::JobRecord Live::record(double wall_seconds)
 const std::string& Live::place_of(std::uint64_t address)
 {
   std::string& place = places_[address];
-  if (place.empty()) {
-    const diagnose::Symbol symbol = diagnose::symbol_at(address - 1);
-    place = symbol.function.empty() ? fmt::format("{}+{:#x}", symbol.object, symbol.offset + 1)
-                                    : fmt::format("{}+{:#x} ({})", symbol.function, symbol.offset + 1, symbol.object);
-  }
+  if (place.empty())
+    place = diagnose::describe(diagnose::symbol_at(address - 1), 1);
   return place;
 }
 

@@ -42,14 +42,9 @@ net::NetworkFactors network_factors(const plan::RunOptions& options)
 } // namespace
 
 Network::Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener,
-                 net::LinkLoad* load)
-    : plan_(plan), timeline_(timeline), context_{timeline,
-                                                 *plan.platform,
-                                                 &listener,
-                                                 plan.trace.get(),
-                                                 network_factors(plan.options),
-                                                 plan.failures.get(),
-                                                 load},
+                 net::Observer* observer, net::LinkLoad* load)
+    : plan_(plan), timeline_(timeline),
+      context_{timeline, *plan.platform, &listener, observer, network_factors(plan.options), plan.failures.get(), load},
       models_(plan.models)
 {
   if (!models_.mixed() && !models_.change()) {

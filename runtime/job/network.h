@@ -20,8 +20,9 @@ class Network
 {
 public:
   // The plan outlives it, and so does what models may use. Throws std::invalid_argument: bad parameters.
-  // `load` is told what links carry; it may be null.
-  Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener, net::LinkLoad* load);
+  // `observer` and `load` are told what NICs do and what links carry; they may be null.
+  Network(const plan::Plan& plan, sim::Timeline& timeline, net::CommandQueueListener& listener, net::Observer* observer,
+          net::LinkLoad* load);
 
   [[nodiscard]] net::Model& model() const { return *model_; }
   // Null: all nodes have the same, and keep it.

@@ -56,6 +56,23 @@ struct Details {
   std::vector<Vertex> vertices;
   std::vector<Link> links;
 
+  struct Nic {              // that has done something
+    std::uint32_t node = 0; // of the platform
+    std::string name;
+    std::uint64_t messages = 0; // that it has sent, those within the node included, and their payload;
+    std::uint64_t bytes = 0;
+    std::uint64_t in_vain = 0; // lost on the way, or sent again though they had come
+    // Of models with stages:
+    std::uint64_t commands = 0;
+    sim::SimTime queued = 0;       // time of all commands in the NIC before they depart
+    double fullest = 0;            // commands in it, mean of the fullest 64th of the run or less
+    sim::SimTime transmitting = 0; // time of messages on their way out, of its virtual networks together
+    std::uint64_t pci_read_bytes = 0;
+    std::uint64_t pci_written_bytes = 0;
+    std::uint64_t events = 0; // and counter updates, that it has written
+  };
+  std::vector<Nic> nics;
+
   // By rank and RankState: time in it, ps per bin. Of the main threads.
   using Outline = std::array<std::vector<double>, 3>;
   sim::SimTime outline_bin = 0; // ps

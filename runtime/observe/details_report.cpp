@@ -2,6 +2,7 @@
 #include "runtime/observe/details_report.h"
 
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ Json run_json(const RunFacts& run)
             {"memory_bytes", run.memory_bytes}}}};
 }
 
-Json links_json(const Details& details)
+Json links_json(const Details& details, Json nics)
 {
   Json vertices = Json::array();
   for (const Details::Vertex& vertex : details.vertices)
@@ -54,7 +55,26 @@ Json links_json(const Details& details)
     entry["bytes_per_bin"] = std::move(bins);
     links.push_back(std::move(entry));
   }
-  return {{"bin_ps", details.link_bin}, {"nodes", vertices}, {"links", links}};
+  return {{"bin_ps", details.link_bin}, {"nodes", vertices}, {"links", links}, {"nics", std::move(nics)}};
+}
+
+Json nics_json(const Details& details, sim::SimTime simulated)
+{
+  Json nics = Json::array();
+  for (const Details::Nic& nic : details.nics) {
+    Json& one = nics.emplace_back(
+        Json{{"node", nic.name}, {"messages", nic.messages}, {"bytes", nic.bytes}, {"sent_in_vain", nic.in_vain}});
+    if (nic.commands + nic.events == 0)
+      continue;
+    one.update({{"commands", nic.commands},
+                {"queue_mean", simulated > 0 ? static_cast<double>(nic.queued) / static_cast<double>(simulated) : 0.0},
+                {"queue_fullest", nic.fullest},
+                {"transmitting_ps", nic.transmitting},
+                {"pci_read_bytes", nic.pci_read_bytes},
+                {"pci_written_bytes", nic.pci_written_bytes},
+                {"events", nic.events}});
+  }
+  return nics;
 }
 
 // In thousandths of a bin: thousands of ranks are to fit into a page.
@@ -110,11 +130,11 @@ Json path_json(const CriticalPathRecord& path)
 
 } // namespace
 
-nlohmann::ordered_json details_json(const Details& details)
+nlohmann::ordered_json details_json(const Details& details, sim::SimTime simulated)
 {
   Json json;
   json["run"] = run_json(details.run);
-  json["links"] = links_json(details);
+  json["links"] = links_json(details, nics_json(details, simulated));
   json["timeline"] = timeline_json(details);
   json["critical_path"] = path_json(details.path);
   return json;

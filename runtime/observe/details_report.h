@@ -10,6 +10,7 @@ namespace umwelt::observe
 {
 
 // Members `run`, `links`, `timeline`, `critical_path`. `run` has the time of the start: it differs from run to run.
-nlohmann::ordered_json details_json(const Details& details);
+// `simulated`: how long it took.
+nlohmann::ordered_json details_json(const Details& details, sim::SimTime simulated);
 
 } // namespace umwelt::observe

@@ -553,7 +553,7 @@ std::string report_json(const JobRecord& job, bool deterministic)
   std::string text = json.dump(2, ' ', false, replace);
   if (job.details) { // thousands of numbers: not one in a line
     text.resize(text.size() - 2);
-    const nlohmann::ordered_json details = details_json(*job.details);
+    const nlohmann::ordered_json details = details_json(*job.details, job.simulated);
     for (const auto& [key, value] : details.items())
       text += fmt::format(",\n  \"{}\": {}", key, value.dump(-1, ' ', false, replace));
     text += "\n}";

@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_links = 6'000;
 constexpr std::size_t most_over_time = 40;
 constexpr std::size_t most_bins = 400;
+constexpr std::size_t most_nics = 256;
 
 std::vector<std::int64_t> bins_of(const Json& link, std::size_t together)
 {
@@ -60,6 +61,20 @@ void add(Class& sum, const Json& link, const std::vector<std::int64_t>& bins)
   sum.bins.resize(std::max(sum.bins.size(), bins.size()));
   for (std::size_t i = 0; i < bins.size(); ++i)
     sum.bins[i] += bins[i];
+}
+
+// By the bytes that they have sent.
+Json busiest_nics(const Json& nics)
+{
+  std::vector<const Json*> order;
+  for (const Json& nic : nics)
+    order.push_back(&nic);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Json* a, const Json* b) { return number(*a, "bytes") > number(*b, "bytes"); });
+  Json result = Json::array();
+  for (std::size_t i = 0; i < std::min(order.size(), most_nics); ++i)
+    result.push_back(*order[i]);
+  return result;
 }
 
 } // namespace
@@ -110,9 +125,10 @@ Json condensed_links(const Json& links)
                                  {"bytes_per_bin", sum.bins}});
   if (const Json* nodes = member(links, "nodes"))
     result["nodes"] = *nodes;
-  for (const char* key : {"nics"})
-    if (const Json* value = member(links, key))
-      result[key] = *value;
+  if (const Json* nics = array(links, "nics")) {
+    result["nics"] = busiest_nics(*nics);
+    result["nics_in_all"] = nics->size();
+  }
   return result;
 }
 

@@ -124,12 +124,20 @@ const LINK_COLUMNS = [{title: "link", text: true}, {title: "kind", text: true}, 
   {title: "messages", show: showCount}, {title: "bandwidth", show: showRate}];
 
 function nicTable(report) {
-  const nics = report.links.nics || report.nics;
+  const {nics} = report.links;
   if (!Array.isArray(nics) || !nics.length) return "";
-  const keys = Object.keys(nics[0]).filter(key => typeof nics[0][key] !== "object");
-  const show = key => (key.endsWith("_ps") ? showTime : key.includes("bytes") ? showBytes : undefined);
-  return tableBehind("NICs as a table", "NICs", keys.map(key => ({title: key.replace(/_ps$/, "").replace(/_/g, " "),
-    text: typeof nics[0][key] === "string", show: show(key)})), nics.map(nic => keys.map(key => nic[key])));
+  const keys = [...new Set(nics.flatMap(Object.keys))].filter(key => typeof nics[0][key] !== "object");
+  const show = key => (key.endsWith("_ps") ? showTime : key.includes("bytes") ? showBytes
+    : key.startsWith("queue") ? digits : showCount);
+  const fullest = nics.reduce((a, b) => ((b.queue_fullest || 0) > (a.queue_fullest || 0) ? b : a));
+  const most = report.links.nics_in_all > nics.length
+    ? `The ${nics.length} of ${report.links.nics_in_all} that sent most. ` : "";
+  return [heading("NICs"), element("p", {}, most + (fullest.queue_fullest === undefined
+    ? `Model ${report.model} knows messages alone; bxi has queues, PCI and events, too.`
+    : `The command queues of ${fullest.node} were fullest: ${digits(fullest.queue_fullest)} commands at the worst ` +
+      `time, ${digits(fullest.queue_mean)} in the mean; over PCI it read ${showBytes(fullest.pci_read_bytes)}, wrote ` +
+      `${showBytes(fullest.pci_written_bytes)} and ${plural(fullest.events, "event")}.`)), tableBehind("NICs as a table", "NICs", keys.map(key => ({title: key.replace(/_ps$/, "").replace(/_/g, " "),
+    text: typeof nics[0][key] === "string", show: show(key)})), nics.map(nic => keys.map(key => nic[key] ?? "–")))];
 }
 
 function drawNetwork(report) {

@@ -367,7 +367,7 @@ TEST_F(SlicesTest, WhatIsCopiedByForkIsTheProgramsOwnCode)
          EXPECT_EQ(*place(slices_pauses), int3);
          // Who does not say that it is over has it back with the second tick from then on.
          original_code(1);
-         for (const SimTime end = cpu_time() + 40 * ms; cpu_time() < end && *place(slices_pauses) != int3;)
+         for (const SimTime end = cpu_time() + 1000 * ms; cpu_time() < end && *place(slices_pauses) != int3;)
            execute(rank, slices_counts_pauses);
          EXPECT_EQ(*place(slices_pauses), int3);
        },
