@@ -6,7 +6,6 @@
 #include <iterator>
 #include <vector>
 
-
 #include "runtime/diagnose/symbols.h"
 #include "runtime/job/channel.h"
 #include "runtime/job/job.h"

@@ -136,7 +136,8 @@ function nicTable(report) {
     ? `Model ${report.model} knows messages alone; bxi has queues, PCI and events, too.`
     : `The command queues of ${fullest.node} were fullest: ${digits(fullest.queue_fullest)} commands at the worst ` +
       `time, ${digits(fullest.queue_mean)} in the mean; over PCI it read ${showBytes(fullest.pci_read_bytes)}, wrote ` +
-      `${showBytes(fullest.pci_written_bytes)} and ${plural(fullest.events, "event")}.`)), tableBehind("NICs as a table", "NICs", keys.map(key => ({title: key.replace(/_ps$/, "").replace(/_/g, " "),
+      `${showBytes(fullest.pci_written_bytes)} and ${plural(fullest.events, "event")}.`)),
+  tableBehind("NICs as a table", "NICs", keys.map(key => ({title: key.replace(/_ps$/, "").replace(/_/g, " "),
     text: typeof nics[0][key] === "string", show: show(key)})), nics.map(nic => keys.map(key => nic[key] ?? "–")))];
 }
 

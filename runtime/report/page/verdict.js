@@ -45,7 +45,7 @@ function verdictOf(report) {
   if (edges && edges.ps > 0.25 * all)
     why.push(`MPI_Init and MPI_Finalize take ${showShare(edges.ps, all)}: a longer run tells more.`);
   const hot = busiestLink(report);
-  const hotText = hot && `link ${hot.link.name} carries ${showShare(hot.load, 1)} of what it could` +
+  const hotText = hot && `${hot.link.name} carries ${showShare(hot.load, 1)} of what it could` +
     (hot.peak === null ? "" : `, ${showShare(hot.peak, 1)} at its peak`);
   const imbalance = ranksOf(report) > 1 ? imbalanceOf(report) : null;
   let headline = SAYS[most.key](report);
