@@ -175,6 +175,7 @@ constexpr std::string_view debug_help =
     "umwelt debug [--batch] [-ex COMMAND]... [options of umwelt run] PROGRAM [arguments]\n"
     "\n"
     "Opens gdb on `umwelt run --workers 0 ...`, with symbols of all ranks as they are loaded. `run` starts it.\n"
+    "All ranks are in one process: options for worker processes are wrong use.\n"
     "\n"
     "  --batch       gdb ends when all commands have run\n"
     "  -ex COMMAND   a command for gdb\n"
@@ -182,7 +183,10 @@ constexpr std::string_view debug_help =
     "In gdb, besides its own commands:\n"
     "  break FUNCTION           stops in every rank\n"
     "  rank-break N FUNCTION    stops in rank N alone\n"
-    "  rank                     ranks that are loaded\n"
+    "  rank                     lists ranks: what each does, and where it is\n"
+    "  rank N                   shows the stack of rank N, also while it waits\n"
+    "  rank all COMMAND         that command for each rank; backtrace-all\n"
+    "  rank-finish              goes on until the call that the shown rank is in has returned\n"
     "\n"
     "With --break rank=R:FUNCTION:N it stops before that call. `umwelt help run` has the other options.\n";
 

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <utility>
 
+#include "runtime/engine/fiber_table.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -19,6 +21,9 @@ Actor::Actor(Scheduler& scheduler, std::string name, std::uint64_t number, std::
     : scheduler_(scheduler), name_(std::move(name)), number_(number), body_(std::move(body)), stack_(std::move(stack))
 {
   context_ = context::make_fcontext(stack_->top(), stack_->size(), &Scheduler::entry);
+  const auto top = reinterpret_cast<std::uintptr_t>(stack_->top());
+  add_to_fiber_table(
+      {name_.c_str(), &context_, reinterpret_cast<const std::uint8_t*>(&state_), top - stack_->size(), top});
 }
 
 void Actor::Timeout::fire()
@@ -58,6 +63,7 @@ void Scheduler::release(Actor& actor)
   constexpr std::size_t most_idle = 64; // address space is all that they cost
   assert(actor.state_ == Actor::State::ended && &actor != current_);
   std::erase(left_behind_, &actor);
+  remove_from_fiber_table(actor.name_.c_str());
   if (idle_stacks_.size() < most_idle) {
     actor.stack_->discard();
     idle_stacks_.push_back(std::move(actor.stack_));
@@ -162,6 +168,7 @@ void Scheduler::run()
 {
   while (Actor* next = pick())
     jump(nullptr, next);
+  clear_fiber_table();
 }
 
 void Scheduler::leave(Actor* self)

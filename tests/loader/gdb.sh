@@ -20,12 +20,13 @@ fails 121 'expected one run, with all ranks in one process' "$umwelt" debug -np 
 fails 121 'expected a command of gdb after it' "$umwelt" debug -ex
 fails 0 'rank-break N FUNCTION' "$umwelt" debug --help
 timeout 150 "$umwelt" debug --batch -ex 'set debuginfod enabled off' -ex 'rank-break 2 add_up' -ex rank -ex run \
-  -ex backtrace -ex rank -ex 'rank-break x' -ex 'rank-break 1 nothing' -ex 'rank-break 1 add_up' -ex continue \
-  -ex kill -q --cpu none -np 4 "$rounds" 20 >"$work/out" 2>&1 </dev/null
+  -ex backtrace -ex rank -ex 'rank-break x' -ex 'rank-break 1 nothing' -ex 'rank-break 1 add_up' -ex 'delete 1' \
+  -ex continue -ex kill -q --cpu none -np 4 "$rounds" 20 >"$work/out" 2>&1 </dev/null
 for expected in "rank 2 is not loaded yet: it will stop in add_up" "no rank is loaded yet" \
-  "hit Breakpoint 1, add_up (sum=2, got=1)" "^#1 .*in main (" "^rank 3: $rounds at 0x" \
+  "hit Breakpoint 1, add_up (sum=2, got=1)" "^#1 .*in main (" \
+  "^\* rank 2 (bxi2): running, in add_up (rounds.c:11) of $rounds at 0x" \
   "rank-break: expected N FUNCTION, got 'x'" "rank-break 1 nothing: expected a function of $rounds" \
-  "hit Breakpoint 2, add_up (sum=1,"; do
+  "hit Breakpoint 2, add_up ("; do
   grep -q -- "$expected" "$work/out" && continue
   echo "expected: $expected"
   cat "$work/out"
