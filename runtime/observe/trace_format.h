@@ -15,6 +15,7 @@ enum class TraceFormat : std::uint8_t {
   csv,      // S4BXI's columns and operation types, for its viewers and for spreadsheets
   perfetto, // Perfetto's TrackEvent protobuf, for ui.perfetto.dev
   otf2,     // an archive of the Open Trace Format 2, for Vampir, Scalasca, otf2-print
+  pcapng,   // packets of sockets, for Wireshark
 };
 
 struct TraceFormatRow {
@@ -28,6 +29,7 @@ inline constexpr auto trace_formats = std::to_array<TraceFormatRow>({
     {TraceFormat::csv, "csv", {".csv"}, false},
     {TraceFormat::perfetto, "perfetto", {".pftrace", ".perfetto-trace", ".pb"}, true},
     {TraceFormat::otf2, "otf2", {".otf2"}, true},
+    {TraceFormat::pcapng, "pcapng", {".pcapng", ".pcap-ng"}, false},
 });
 
 constexpr bool shows_calls(TraceFormat format)
@@ -51,7 +53,7 @@ constexpr std::optional<TraceFormat> trace_format_of(std::string_view path)
   return std::nullopt;
 }
 
-// "csv, perfetto or otf2"
+// "csv, perfetto, ... or otf2"
 inline std::string trace_format_names()
 {
   std::string text;
@@ -60,7 +62,7 @@ inline std::string trace_format_names()
   return text;
 }
 
-// ".csv (csv), .pftrace, .perfetto-trace, .pb (perfetto) or .otf2 (otf2)"
+// ".csv (csv), .pftrace, .perfetto-trace, .pb (perfetto), ... or .otf2 (otf2)"
 inline std::string trace_format_endings()
 {
   std::string text;
