@@ -16,6 +16,7 @@ enum class TraceFormat : std::uint8_t {
   perfetto, // Perfetto's TrackEvent protobuf, for ui.perfetto.dev
   otf2,     // an archive of the Open Trace Format 2, for Vampir, Scalasca, otf2-print
   pcapng,   // packets of sockets, for Wireshark
+  paje,     // Paje's events, for the tools of SimGrid's users
 };
 
 struct TraceFormatRow {
@@ -30,6 +31,7 @@ inline constexpr auto trace_formats = std::to_array<TraceFormatRow>({
     {TraceFormat::perfetto, "perfetto", {".pftrace", ".perfetto-trace", ".pb"}, true},
     {TraceFormat::otf2, "otf2", {".otf2"}, true},
     {TraceFormat::pcapng, "pcapng", {".pcapng", ".pcap-ng"}, false},
+    {TraceFormat::paje, "paje", {".paje"}, true},
 });
 
 constexpr bool shows_calls(TraceFormat format)
@@ -40,7 +42,7 @@ constexpr bool shows_calls(TraceFormat format)
 // How much links carry over time.
 constexpr bool shows_links(TraceFormat format)
 {
-  return format == TraceFormat::perfetto;
+  return format == TraceFormat::perfetto || format == TraceFormat::paje;
 }
 
 // By the name of the file.

@@ -58,6 +58,7 @@ public:
 // The layout and the file must outlive the writer.
 std::unique_ptr<TraceWriter> make_csv_writer(const TraceLayout& layout, ResultFile& file);
 std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceLayout& layout, ResultFile& file);
+std::unique_ptr<TraceWriter> make_paje_writer(const TraceLayout& layout, ResultFile& file);
 // `nodes`: those whose interfaces are shown; it must outlive the writer.
 std::unique_ptr<TraceWriter> make_pcapng_writer(const TraceLayout& layout, ResultFile& file,
                                                 const std::vector<bool>& nodes);
