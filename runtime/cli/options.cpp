@@ -143,7 +143,7 @@ constexpr auto options = std::to_array<Option>({
   {Group::most_used, "report", "FILE", "write the summary as JSON", [](S s, G g) { s.run.report = g.value(); }},
   {Group::most_used, "trace", "FILE", "write when which message and PCI transfer went where: Perfetto's format "
    "(.pftrace, .perfetto-trace or .pb, for ui.perfetto.dev) or CSV (.csv); or calls of MPI and their messages: OTF2 "
-   "(.otf2, for Vampir and Scalasca)",
+   "(.otf2, for Vampir and Scalasca) or Paje's (.paje); or packets of TCP and UDP (.pcapng, for Wireshark)",
    [](S s, G g) { s.run.trace = g.value(); }},
 
   {Group::programs, "wdir wd", "DIR", "working directory of the program's ranks",
@@ -219,7 +219,7 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G) { s.run.verbosity = -1; }},
   {Group::results, "v verbose", "", "tell more; again for still more",
    [](S s, G) { s.run.verbosity = std::max(s.run.verbosity, 0) + 1; }},
-  {Group::results, "trace-format", "FORMAT", "csv, perfetto or otf2, whatever the name of the file",
+  {Group::results, "trace-format", "FORMAT", "csv, perfetto, otf2, pcapng or paje, whatever the name of the file",
    [](S s, G g) { s.run.trace_format = plan::parse_trace_format(g.option, g.value()); }},
   {Group::results, "trace-ranks", "LIST", "only what these ranks begin or are the target of: 0,4-7",
    [](S s, G g) { s.run.trace_ranks = plan::parse_rank_list(g.option, g.value(), most_ranks); }},

@@ -92,6 +92,8 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
   net::Model& model = network_->model();
   fabric_.set_model(model);
   sockets_.set_model(model);
+  if (plan_.trace)
+    sockets_.set_tap(plan_.trace->tap());
   if (plan_.collectives)
     collectives_ = std::make_unique<Collectives>(
         *this, *plan_.collectives, plan_.collectives->want_pair_times() ? network_->pair_times() : mpi::PairTimes{});

@@ -43,6 +43,15 @@ std::unique_ptr<observe::Trace> open_trace(const plan::Plan& plan)
       });
 }
 
+std::string_view remark_on(const observe::Trace& trace, observe::TraceFormat format)
+{
+  if (format == observe::TraceFormat::perfetto)
+    return "; open it in https://ui.perfetto.dev";
+  if (format == observe::TraceFormat::pcapng && trace.records() == 0)
+    return "; there are no packets in it: nobody has sent anything over TCP or UDP (--trace-ranks: no node of theirs)";
+  return "";
+}
+
 } // namespace
 
 void note(const plan::RunOptions& options, const std::string& text)
@@ -103,11 +112,9 @@ bool finish_results(const plan::Plan& plan, observe::ResultFile* report, const o
   if (plan.trace)
     attempt([&plan, &trace = *plan.trace] {
       trace.finish();
-      note(plan.options, fmt::format("trace {}: {} records, {}{}", plan.options.trace,
-                                     observe::show_count(trace.records()), observe::show_bytes(trace.bytes()),
-                                     *plan.options.trace_format == observe::TraceFormat::perfetto
-                                         ? "; open it in https://ui.perfetto.dev"
-                                         : ""));
+      note(plan.options,
+           fmt::format("trace {}: {} records, {}{}", plan.options.trace, observe::show_count(trace.records()),
+                       observe::show_bytes(trace.bytes()), remark_on(trace, *plan.options.trace_format)));
     });
   return whole;
 }

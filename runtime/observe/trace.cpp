@@ -71,6 +71,12 @@ Trace::Trace(const TraceOptions& options, TraceLayout layout, OperationKey key)
   case TraceFormat::perfetto:
     writer_ = make_perfetto_writer(layout_, file_.emplace("--trace", path_));
     break;
+  case TraceFormat::pcapng:
+    writer_ = make_pcapng_writer(layout_, file_.emplace("--trace", path_), traced_nodes_);
+    break;
+  case TraceFormat::paje:
+    writer_ = make_paje_writer(layout_, file_.emplace("--trace", path_));
+    break;
   case TraceFormat::otf2:
     writer_ = make_otf2_writer(layout_, path_);
     break;

@@ -47,6 +47,9 @@ public:
   // Where calls of ranks are to be told; null: the format does not show them.
   [[nodiscard]] const std::shared_ptr<mpi::EventSpool>& events() const { return events_; }
 
+  // Whom sockets are to tell what they send; null: the format does not show it.
+  [[nodiscard]] sockets::Tap* tap() { return writer_->tap(); }
+
   // Where models are to tell what links of the platform carry: `there`, if somebody wants that already, otherwise the
   // trace's own; null: nobody wants it. All of them outlive finish().
   struct LinkFacts {
@@ -59,7 +62,7 @@ public:
   // No records after this. Throws std::runtime_error if the trace is not whole.
   void finish();
 
-  [[nodiscard]] std::uint64_t records() const { return records_; }
+  [[nodiscard]] std::uint64_t records() const { return records_ + writer_->records(); }
   [[nodiscard]] std::uint64_t bytes() const { return file_ ? file_->bytes() : writer_->bytes(); }
   // Null: it has files of its own.
   [[nodiscard]] const ResultFile* file() const { return file_ ? &*file_ : nullptr; }

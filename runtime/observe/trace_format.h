@@ -15,6 +15,8 @@ enum class TraceFormat : std::uint8_t {
   csv,      // S4BXI's columns and operation types, for its viewers and for spreadsheets
   perfetto, // Perfetto's TrackEvent protobuf, for ui.perfetto.dev
   otf2,     // an archive of the Open Trace Format 2, for Vampir, Scalasca, otf2-print
+  pcapng,   // packets of sockets, for Wireshark
+  paje,     // Paje's events, for the tools of SimGrid's users
 };
 
 struct TraceFormatRow {
@@ -28,6 +30,8 @@ inline constexpr auto trace_formats = std::to_array<TraceFormatRow>({
     {TraceFormat::csv, "csv", {".csv"}, false},
     {TraceFormat::perfetto, "perfetto", {".pftrace", ".perfetto-trace", ".pb"}, true},
     {TraceFormat::otf2, "otf2", {".otf2"}, true},
+    {TraceFormat::pcapng, "pcapng", {".pcapng", ".pcap-ng"}, false},
+    {TraceFormat::paje, "paje", {".paje"}, true},
 });
 
 constexpr bool shows_calls(TraceFormat format)
@@ -38,7 +42,7 @@ constexpr bool shows_calls(TraceFormat format)
 // How much links carry over time.
 constexpr bool shows_links(TraceFormat format)
 {
-  return format == TraceFormat::perfetto;
+  return format == TraceFormat::perfetto || format == TraceFormat::paje;
 }
 
 // By the name of the file.
@@ -51,7 +55,7 @@ constexpr std::optional<TraceFormat> trace_format_of(std::string_view path)
   return std::nullopt;
 }
 
-// "csv, perfetto or otf2"
+// "csv, perfetto, ... or otf2"
 inline std::string trace_format_names()
 {
   std::string text;
@@ -60,7 +64,7 @@ inline std::string trace_format_names()
   return text;
 }
 
-// ".csv (csv), .pftrace, .perfetto-trace, .pb (perfetto) or .otf2 (otf2)"
+// ".csv (csv), .pftrace, .perfetto-trace, .pb (perfetto), ... or .otf2 (otf2)"
 inline std::string trace_format_endings()
 {
   std::string text;

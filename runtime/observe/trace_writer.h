@@ -10,6 +10,7 @@
 #include "runtime/observe/trace_format.h"
 #include "runtime/observe/trace_record.h"
 #include "runtime/observe/traced_calls.h"
+#include "runtime/sockets/tap.h"
 
 namespace umwelt::observe
 {
@@ -44,8 +45,12 @@ public:
   virtual bool call(const umw_event&, const TracedCalls&) { return false; }
   virtual void end_calls() {}
   virtual void link(const LinkSeries&) {}
+  // Whom sockets are to tell what they send; null: nobody.
+  virtual sockets::Tap* tap() { return nullptr; }
   // All have been told. A format with files of its own makes them appear; throws std::runtime_error if it cannot.
   virtual void finish(const TracedCalls&) {}
+  // Of what it has not been told by write() or call().
+  [[nodiscard]] virtual std::uint64_t records() const { return 0; }
   // Of files of its own.
   [[nodiscard]] virtual std::uint64_t bytes() const { return 0; }
 };
@@ -53,6 +58,10 @@ public:
 // The layout and the file must outlive the writer.
 std::unique_ptr<TraceWriter> make_csv_writer(const TraceLayout& layout, ResultFile& file);
 std::unique_ptr<TraceWriter> make_perfetto_writer(const TraceLayout& layout, ResultFile& file);
+std::unique_ptr<TraceWriter> make_paje_writer(const TraceLayout& layout, ResultFile& file);
+// `nodes`: those whose interfaces are shown; it must outlive the writer.
+std::unique_ptr<TraceWriter> make_pcapng_writer(const TraceLayout& layout, ResultFile& file,
+                                                const std::vector<bool>& nodes);
 // Throws std::invalid_argument if an archive of that name cannot be written.
 std::unique_ptr<TraceWriter> make_otf2_writer(const TraceLayout& layout, const std::string& path);
 

@@ -20,8 +20,13 @@ struct Stack::Segment final : net::Transfer {
   std::uint64_t number = 0; // in its direction of the stream
   std::vector<char> bytes;
   SimTime began = 0; // when it was sent
+  StreamPlace place; // if somebody listens
+  bool answers_datagram = false;
   bool was_read = false;
   bool was_delivered = false;
+
+  // As those who listen see it.
+  [[nodiscard]] Passing passing() const;
 };
 
 } // namespace umwelt::sockets

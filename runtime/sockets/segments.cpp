@@ -40,11 +40,28 @@ std::unique_ptr<Stack::Segment> Stack::segment_from(const Socket& socket, Addres
   return segment;
 }
 
-void Stack::send(std::unique_ptr<Segment> segment)
+Passing Stack::Segment::passing() const
+{
+  constexpr Passing::Kind kinds[] = {Passing::Kind::syn,  Passing::Kind::accepted, Passing::Kind::reset,
+                                     Passing::Kind::data, Passing::Kind::end,      Passing::Kind::datagram};
+  return {answers_datagram ? Passing::Kind::unreachable : kinds[static_cast<std::size_t>(kind)],
+          source,
+          target,
+          sender,
+          destination,
+          bytes,
+          place};
+}
+
+void Stack::send(std::unique_ptr<Segment> segment, const Segment* answered)
 {
   segment->payload = segment->bytes.size() + (segment->destination.host.is_v4() ? ip_header : ip6_header) +
                      (segment->kind == Segment::Kind::datagram ? datagram_header : stream_header);
   segment->began = timeline_.now();
+  if (tap_ != nullptr) [[unlikely]] {
+    const Passing before = answered != nullptr ? answered->passing() : Passing{};
+    segment->place = tap_->sent(segment->passing(), answered != nullptr ? &before : nullptr, segment->began);
+  }
   Segment& started = *segment;
   under_way_.emplace(&started, std::move(segment));
   model_->start(started);
@@ -55,6 +72,7 @@ void Stack::answer(const Segment& to, bool accepted, Id from)
   auto segment = std::make_unique<Segment>();
   segment->client = this;
   segment->kind = accepted ? Segment::Kind::accepted : Segment::Kind::reset;
+  segment->answers_datagram = to.kind == Segment::Kind::datagram;
   segment->from = from;
   segment->to = to.from;
   segment->sender = to.destination;
@@ -63,7 +81,7 @@ void Stack::answer(const Segment& to, bool accepted, Id from)
   segment->target = to.source;
   segment->initiator_process = segment->target_process = to.initiator_process;
   segment->from_host = false;
-  send(std::move(segment));
+  send(std::move(segment), &to);
 }
 
 void Stack::source_read(net::Transfer& transfer)
@@ -82,6 +100,8 @@ void Stack::header_arrived(net::Transfer& transfer)
 void Stack::delivered(net::Transfer& transfer)
 {
   auto& segment = static_cast<Segment&>(transfer);
+  if (tap_ != nullptr) [[unlikely]]
+    tap_->arrived(segment.passing(), timeline_.now());
   if (const Socket* socket = find(segment.to)) {
     host_.exchanged(segment.initiator_process, socket->rank, segment.began);
     host_.came(socket->rank, segment.initiator_process, segment.began, segment.payload);

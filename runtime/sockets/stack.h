@@ -25,6 +25,7 @@
 #include "net_models/core/model.h"
 #include "runtime/base/timeline.h"
 #include "runtime/sockets/address.h"
+#include "runtime/sockets/tap.h"
 
 namespace umwelt::sockets
 {
@@ -74,6 +75,8 @@ public:
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
   void set_model(net::Model& model) { model_ = &model; }
+  // Null: nobody is told. It must outlive what is under way.
+  void set_tap(Tap* tap) { tap_ = tap; }
 
   // Calls of a rank. `fd`: the stack's end of the pair, which it closes. Results: 0 or more, or a negative errno.
   Id create(std::uint32_t rank, NodeIndex node, Type type, Family family, int fd);
@@ -138,7 +141,7 @@ private:
   static void drain_filling(Socket& socket);
   [[nodiscard]] static int refusal(const Socket& socket, IpAddress destination);
   std::unique_ptr<Segment> segment_from(const Socket& socket, Address destination) const;
-  void send(std::unique_ptr<Segment> segment);
+  void send(std::unique_ptr<Segment> segment, const Segment* answered = nullptr);
   void answer(const Segment& to, bool accepted, Id from);
   void pump(Socket& socket);
   void pump_datagrams(Socket& socket);
@@ -160,6 +163,7 @@ private:
   const NodeIndex nodes_;
   const SimTime unreachable_;
   net::Model* model_ = nullptr;
+  Tap* tap_ = nullptr;
   std::unordered_map<Id, std::unique_ptr<Socket>> sockets_;
   std::map<Key, std::vector<Id>> ports_[2]; // by type: who is bound to them
   std::map<std::pair<Id, NodeIndex>, Datagrams> datagrams_;

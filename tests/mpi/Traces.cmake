@@ -17,3 +17,9 @@ foreach(program IN ITEMS calls_c p2p_wildcards p2p_persistent mpich_calls_c)
       ${PROJECT_SOURCE_DIR}/runtime/observe/perfetto.proto 4 ${mpi_programs}/${program})
   set_tests_properties(mpi.trace_perfetto-${program} PROPERTIES LABELS mpi TIMEOUT 300)
 endforeach()
+foreach(program IN ITEMS calls_c p2p_wildcards p2p_persistent mpich_calls_c)
+  add_test(NAME mpi.trace_paje-${program}
+    COMMAND ${UMWELT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/traces/paje_events.py $<TARGET_FILE:umwelt> 4
+      ${mpi_programs}/${program})
+  set_tests_properties(mpi.trace_paje-${program} PROPERTIES LABELS mpi TIMEOUT 300 SKIP_RETURN_CODE 77)
+endforeach()

@@ -315,6 +315,9 @@ TEST(Trace, FormatGoesByTheName)
 {
   EXPECT_EQ(parse({"--trace", "a.csv", "p"}).trace_format, observe::TraceFormat::csv);
   EXPECT_EQ(parse({"--trace", "a.pftrace", "p"}).trace_format, observe::TraceFormat::perfetto);
+  EXPECT_EQ(parse({"--trace", "a.pcapng", "p"}).trace_format, observe::TraceFormat::pcapng);
+  EXPECT_EQ(parse({"--trace", "a.pcap-ng", "p"}).trace_format, observe::TraceFormat::pcapng);
+  EXPECT_EQ(parse({"--trace", "a.paje", "p"}).trace_format, observe::TraceFormat::paje);
   EXPECT_EQ(parse({"--trace", "a.csv", "p"}).trace, "a.csv");
 }
 TEST(Trace, FormatCanBeSaid)
@@ -328,9 +331,10 @@ TEST(Trace, UnknownNamesAndFormatsAreErrors)
   EXPECT_THAT(
       parse_error({"--trace", "a.json", "p"}),
       AllOf(HasSubstr("--trace: expected a name that ends in .csv (csv), .pftrace, .perfetto-trace, .pb (perfetto)"),
-            HasSubstr(".otf2 (otf2), got 'a.json'"), HasSubstr("--trace-format")));
+            HasSubstr(".otf2 (otf2), .pcapng, .pcap-ng (pcapng) or .paje (paje), got 'a.json'"),
+            HasSubstr("--trace-format")));
   EXPECT_THAT(parse_error({"--trace", "a.csv", "--trace-format", "json", "p"}),
-              HasSubstr("--trace-format: expected csv, perfetto or otf2, got 'json'"));
+              HasSubstr("--trace-format: expected csv, perfetto, otf2, pcapng or paje, got 'json'"));
 }
 TEST(Trace, ItsOptionsNeedIt)
 {
