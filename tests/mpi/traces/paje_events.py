@@ -86,7 +86,8 @@ def check_read(path, report, computing):
             sent += int(row[6])
     for rank in report["ranks"]:
         got, expected = spent[f"rank {rank['rank']}", "computing"], computing[rank["rank"]]
-        if got != expected or not 0.98 * rank["compute_ps"] <= got <= rank["compute_ps"]:
+        # As in the CSV; other threads of the rank (Open MPI's, for PMIx) compute a little, too, and are in no trace.
+        if got != expected or not 0.9 * rank["compute_ps"] <= got <= rank["compute_ps"]:
             fail(f"rank {rank['rank']} computing: expected {expected} of {rank['compute_ps']} ps, got {got}")
     expected = {one["name"]: one["calls"] for one in report["mpi_calls"]["functions"]}
     got = {name: count for name, count in calls.items() if name.startswith("MPI_")}
