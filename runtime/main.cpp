@@ -93,6 +93,7 @@ int doctor(bool json)
   words.insert(words.end(), {"--args", std::filesystem::canonical("/proc/self/exe").string(), "run", "--workers", "0"});
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words)
     argv.push_back(word.data());
   argv.push_back(nullptr);

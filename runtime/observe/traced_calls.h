@@ -22,7 +22,7 @@ public:
     std::int64_t first = 0, step = 0;
     std::uint32_t size = 0;
     std::vector<std::int32_t> listed;
-    auto operator<=>(const Members&) const = default;
+    auto operator<=>(const Members&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
     // -1: there is no such rank in the run, as far as is known.
     [[nodiscard]] std::int64_t at(std::int64_t index) const;
   };
@@ -34,13 +34,13 @@ public:
   struct Window {
     std::uint32_t communicator = 0;
     std::uint64_t ordinal = 0;
-    auto operator<=>(const Window&) const = default;
+    auto operator<=>(const Window&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
   };
   struct File {
     std::uint32_t communicator = 0;
     std::uint64_t ordinal = 0;
     std::string path;
-    auto operator<=>(const File&) const = default;
+    auto operator<=>(const File&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
   };
   static constexpr std::uint32_t none = UINT32_MAX;
 
@@ -62,7 +62,7 @@ private:
   struct Key {
     Members a, b;
     std::uint64_t ordinal;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const Key&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
   };
   void begin_definition(const umw_event& event);
   void end_definition();

@@ -32,7 +32,7 @@ public:
   constexpr IpAddress() = default;                                   // ::
   constexpr IpAddress(std::uint32_t v4) : low_(mapped << 32 | v4) {} // NOLINT(google-explicit-constructor)
   constexpr IpAddress(std::uint64_t high, std::uint64_t low) : high_(high), low_(low) {}
-  auto operator<=>(const IpAddress&) const = default;
+  auto operator<=>(const IpAddress&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
 
   [[nodiscard]] constexpr std::uint64_t high() const { return high_; }
   [[nodiscard]] constexpr std::uint64_t low() const { return low_; }
@@ -67,7 +67,7 @@ inline constexpr IpAddress loopback_v6{0, 1};
 struct Address {
   IpAddress host = any_v4;
   std::uint16_t port = 0; // in host byte order
-  auto operator<=>(const Address&) const = default;
+  auto operator<=>(const Address&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 constexpr Address address_from(const umw_address& from)
