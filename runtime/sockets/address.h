@@ -66,7 +66,7 @@ inline constexpr IpAddress loopback_v6{0, 1};
 
 struct Address {
   IpAddress host = any_v4;
-  std::uint16_t port = 0; // in host byte order
+  std::uint16_t port = 0;                           // in host byte order
   auto operator<=>(const Address&) const = default; // NOLINT(modernize-use-nullptr): a false alarm
 };
 
