@@ -26,11 +26,8 @@ public:
   {
     seen_ = -1;
     Transfer transfer;
-    transfer.client = this;
-    transfer.source = from;
-    transfer.target = to;
+    address(transfer, from, to);
     transfer.payload = payload;
-    transfer.target_process = 1;
     const SimTime begin = timeline_.now();
     const SimTime issue = model_.issue_cost(transfer);
     if (!model_.start(transfer))
@@ -49,10 +46,7 @@ public:
     seen_ = -1;
     std::array<Transfer, many> transfers;
     for (Transfer& transfer : transfers) {
-      transfer.client = this;
-      transfer.source = from;
-      transfer.target = to;
-      transfer.target_process = 1;
+      address(transfer, from, to);
       if (!model_.start(transfer))
         return 0;
     }
@@ -70,6 +64,14 @@ public:
   void visible() override { seen_ = timeline_.now(); }
 
 private:
+  void address(Transfer& transfer, NodeIndex from, NodeIndex to)
+  {
+    transfer.client = this;
+    transfer.source = from;
+    transfer.target = to;
+    transfer.target_process = 1;
+  }
+
   sim::Timeline& timeline_;
   Model& model_;
   SimTime seen_ = -1;

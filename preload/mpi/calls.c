@@ -247,12 +247,11 @@ static void count_message(int32_t destination, uint64_t bytes)
 /* MPI_Start, MPI_Startall: the bytes of what they start */
 static uint64_t count_started(const struct umw_mpi_row* row, const uintptr_t* words)
 {
-  const size_t handle = umw_mpi_is_mpich() ? sizeof(uint32_t) : sizeof(uint64_t);
   const uint32_t count = row->many ? (uint32_t)words[row->many] : 1;
   uint64_t sum = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const struct begun* of =
-        umw_mpi_entry(&begun, sizeof *of, umw_mpi_handle_at(words[row->requests] + i * handle), false);
+        umw_mpi_entry(&begun, sizeof *of, umw_mpi_handle_at(words[row->requests] + i * umw_mpi_handle_size()), false);
     if (!of)
       continue;
     sum += of->bytes;

@@ -128,6 +128,8 @@ void umw_mpi_announce_communicator(uint64_t handle, uint64_t like);
 void umw_mpi_name_communicator(uint64_t handle);
 /* A handle that lies there. */
 uint64_t umw_mpi_handle_at(uintptr_t place);
+/* How many bytes one takes in an array. */
+size_t umw_mpi_handle_size(void);
 /* A handle as an argument. */
 uint64_t umw_mpi_handle(uintptr_t word);
 bool umw_mpi_is_mpich(void);
@@ -142,6 +144,8 @@ int32_t umw_mpi_any_source(void);
 /* payload.c: bytes that the call hands over; that a collective brings */
 uint64_t umw_mpi_payload(const struct umw_mpi_row* row, const uintptr_t* words,
                          const struct umw_mpi_communicator* communicator);
+/* What the count and the type among its arguments come to. */
+uint64_t umw_mpi_asked(const struct umw_mpi_row* row, const uintptr_t* words);
 uint64_t umw_mpi_received(const struct umw_mpi_row* row, const uintptr_t* words,
                           const struct umw_mpi_communicator* communicator);
 #pragma GCC visibility pop

@@ -55,6 +55,11 @@ uint64_t umw_mpi_handle_at(uintptr_t place)
   return abi.is_mpich ? *(const uint32_t*)place : *(const uint64_t*)place;
 }
 
+size_t umw_mpi_handle_size(void)
+{
+  return abi.is_mpich ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
 uint64_t umw_mpi_null_request(void)
 {
   return abi.null_request;

@@ -35,16 +35,6 @@ uint32_t umw_mpi_file_number(uintptr_t handle)
   return of ? of->number - 1 : UINT32_MAX;
 }
 
-uint64_t umw_mpi_asked(const struct umw_mpi_row* row, const uintptr_t* words)
-{
-  if (!row->type)
-    return 0;
-  if (!row->count) /* an element */
-    return umw_mpi_type_size(umw_mpi_handle(words[row->type]));
-  const int64_t count = row->large ? (int64_t)words[row->count] : (int32_t)words[row->count];
-  return count > 0 ? (uint64_t)count * umw_mpi_type_size(umw_mpi_handle(words[row->type])) : 0;
-}
-
 void umw_mpi_trace_object_enter(const struct umw_mpi_row* row, const uintptr_t* words)
 {
   struct object* of = row->function == UMW_MPI_Win_free     ? window_of(umw_mpi_handle_at(words[1]))

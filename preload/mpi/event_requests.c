@@ -45,15 +45,18 @@ static bool takes_message(const struct umw_mpi_row* row)
          row->function == UMW_MPI_Imrecv_c;
 }
 
-static size_t handle_size(void)
-{
-  return umw_mpi_is_mpich() ? sizeof(uint32_t) : sizeof(uint64_t);
-}
-
 static struct request* request_of(uint64_t handle)
 {
   return handle == 0 || handle == umw_mpi_null_request() ? NULL
                                                          : umw_mpi_entry(&known, sizeof(struct request), handle, false);
+}
+
+static struct umw_event* about(enum umw_event_kind kind, const struct request* of, uint64_t id, int64_t time_ps)
+{
+  struct umw_event* event = umw_mpi_event(kind, of->function, time_ps);
+  event->request = id;
+  event->object = of->object;
+  return event;
 }
 
 static bool make_room(uint32_t count)
@@ -93,7 +96,7 @@ void umw_mpi_trace_requests_enter(const struct umw_mpi_row* row, uintptr_t* word
     return;
   bool any = false;
   for (uint32_t i = 0; i < count; ++i) {
-    const struct request* of = request_of(umw_mpi_handle_at(words[row->requests] + i * handle_size()));
+    const struct request* of = request_of(umw_mpi_handle_at(words[row->requests] + i * umw_mpi_handle_size()));
     asked[i].what = 0;
     if (of && of->active) {
       asked[i] = *of;
@@ -122,27 +125,19 @@ static void complete(struct request* of, const struct umw_mpi_status* status, in
   if (of->what & RECEIVES) {
     const bool comes = !status->cancelled && status->source >= 0 && (uint32_t)status->source < of->size &&
                        of->members[status->source] >= 0;
-    struct umw_event* event = umw_mpi_event(comes ? UMW_EVENT_RECEIVED : UMW_EVENT_CANCELLED, of->function, time_ps);
-    event->request = of->receive_id;
-    event->object = of->object;
+    struct umw_event* event = about(comes ? UMW_EVENT_RECEIVED : UMW_EVENT_CANCELLED, of, of->receive_id, time_ps);
     event->peer = status->source;
     event->tag = status->tag;
     event->bytes = status->bytes;
   }
   if (of->what & COLLECTIVE) {
-    struct umw_event* event = umw_mpi_event(UMW_EVENT_COLLECTIVE_END, of->function, time_ps);
-    event->request = of->id;
-    event->object = of->object;
+    struct umw_event* event = about(UMW_EVENT_COLLECTIVE_END, of, of->id, time_ps);
     event->peer = of->peer;
     event->bytes = of->bytes;
     event->more = of->more;
   }
-  if (of->what & MOVES) {
-    struct umw_event* event = umw_mpi_event(UMW_EVENT_IO_END, of->function, time_ps);
-    event->request = of->id;
-    event->object = of->object;
-    event->bytes = status->bytes;
-  }
+  if (of->what & MOVES)
+    about(UMW_EVENT_IO_END, of, of->id, time_ps)->bytes = status->bytes;
 }
 
 static void complete_at(const uintptr_t* words, const struct umw_mpi_row* row, uint32_t index, uint32_t status,
@@ -206,32 +201,24 @@ static void start(struct request* of, int64_t time_ps)
   of->active = of->what != 0;
   of->id = umw_mpi_next_request();
   if (of->what & SENDS) {
-    struct umw_event* event = umw_mpi_event(UMW_EVENT_SEND, of->function, time_ps);
-    event->request = of->id;
-    event->object = of->object;
+    struct umw_event* event = about(UMW_EVENT_SEND, of, of->id, time_ps);
     event->peer = of->peer;
     event->tag = of->tag;
     event->bytes = of->bytes;
   }
   if (of->what & RECEIVES) {
     of->receive_id = of->what & SENDS ? umw_mpi_next_request() : of->id;
-    struct umw_event* event = umw_mpi_event(UMW_EVENT_RECEIVE_BEGUN, of->function, time_ps);
-    event->request = of->receive_id;
-    event->object = of->object;
+    struct umw_event* event = about(UMW_EVENT_RECEIVE_BEGUN, of, of->receive_id, time_ps);
     event->peer = of->from;
     event->tag = of->from_tag;
   }
   if (of->what & COLLECTIVE)
     umw_mpi_event(UMW_EVENT_COLLECTIVE_BEGIN, of->function, time_ps)->request = of->id;
   if (of->what & MOVES) {
-    struct umw_event* event = umw_mpi_event(UMW_EVENT_IO_BEGIN, of->function, time_ps);
-    event->request = of->id;
-    event->object = of->object;
+    struct umw_event* event = about(UMW_EVENT_IO_BEGIN, of, of->id, time_ps);
     event->tag = of->tag;
     event->bytes = of->bytes;
-    event = umw_mpi_event(UMW_EVENT_IO_ISSUED, of->function, time_ps);
-    event->request = of->id;
-    event->object = of->object;
+    about(UMW_EVENT_IO_ISSUED, of, of->id, time_ps);
   }
 }
 
@@ -294,7 +281,7 @@ void umw_mpi_trace_started(const struct umw_mpi_frame* frame, const uintptr_t* w
   const struct umw_mpi_row* row = frame->row;
   const uint32_t count = row->many ? (uint32_t)words[row->many] : 1;
   for (uint32_t i = 0; i < count; ++i) {
-    struct request* of = request_of(umw_mpi_handle_at(words[row->requests] + i * handle_size()));
+    struct request* of = request_of(umw_mpi_handle_at(words[row->requests] + i * umw_mpi_handle_size()));
     if (of && of->persistent)
       start(of, frame->time_ps);
   }

@@ -61,5 +61,4 @@ void umw_mpi_trace_objects_end(const struct umw_mpi_frame* frame, const uintptr_
                                const struct umw_mpi_facts* facts);
 /* The number of a file; UINT32_MAX: not known. */
 uint32_t umw_mpi_file_number(uintptr_t handle);
-uint64_t umw_mpi_asked(const struct umw_mpi_row* row, const uintptr_t* words);
 #pragma GCC visibility pop

@@ -25,14 +25,21 @@ static uint64_t sum_of(const struct umw_mpi_row* row, uintptr_t counts, int32_t 
 
 static uint64_t sum_of_types(const struct umw_mpi_row* row, uintptr_t counts, uintptr_t types, int32_t size)
 {
-  const size_t handle = umw_mpi_is_mpich() ? sizeof(uint32_t) : sizeof(uint64_t);
   uint64_t sum = 0;
   for (int32_t i = 0; i < size; ++i) {
     const uint64_t count = count_at(row, counts, i);
     if (count > 0)
-      sum += count * umw_mpi_type_size(umw_mpi_handle_at(types + (size_t)i * handle));
+      sum += count * umw_mpi_type_size(umw_mpi_handle_at(types + (size_t)i * umw_mpi_handle_size()));
   }
   return sum;
+}
+
+uint64_t umw_mpi_asked(const struct umw_mpi_row* row, const uintptr_t* words)
+{
+  if (!row->type)
+    return 0;
+  const uint64_t count = row->count ? count_of(row, words[row->count]) : 1; /* an element */
+  return count > 0 ? count * umw_mpi_type_size(umw_mpi_handle(words[row->type])) : 0;
 }
 
 /* MPI_ROOT, at the root of a collective between two groups */

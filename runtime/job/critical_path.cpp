@@ -80,10 +80,9 @@ CriticalPath::Mark CriticalPath::mark_at(const Rank& rank, SimTime time) const
   return mark;
 }
 
-CriticalPath::Times CriticalPath::parts(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, SimTime whole,
-                                        SimTime trips) const
+CriticalPath::Times CriticalPath::parts(const Alone& alone, bool within_node, std::uint64_t bytes, SimTime whole,
+                                        SimTime trips)
 {
-  const Alone alone = way_(from, to);
   Times parts{};
   const auto take = [&whole, &parts](Kind kind, SimTime most) {
     const SimTime taken = std::clamp<SimTime>(most, 0, whole);
@@ -94,7 +93,7 @@ CriticalPath::Times CriticalPath::parts(std::uint32_t from, std::uint32_t to, st
   take(Kind::latency, trips * alone.links);
   take(Kind::nic, trips * (alone.from_end_to_end.latency - alone.links));
   take(Kind::bandwidth, rate > 0 ? std::llround(static_cast<double>(bytes) / rate * sim::second) : SimTime{0});
-  parts[static_cast<std::size_t>(from == to ? Kind::other : Kind::contention)] += whole;
+  parts[static_cast<std::size_t>(within_node ? Kind::other : Kind::contention)] += whole;
   return parts;
 }
 
@@ -152,9 +151,11 @@ void CriticalPath::spent(std::size_t index, observe::RankState state, SimTime fr
   go_on(rank, state == observe::RankState::compute ? Kind::computing : Kind::software, until - from, until);
 }
 
-void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, SimTime began, const Times& way,
-                          SimTime now)
+void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, SimTime began, std::uint64_t bytes,
+                          SimTime trips, SimTime now)
 {
+  const Alone alone = way_(source, rank.node);
+  const Times way = parts(alone, source == rank.node, bytes, std::max(now, began) - began, trips);
   Arrival& arrival = rank.arrival;
   Mark mark = mark_at(sender, began);
   if (!arrival.any)
@@ -162,8 +163,8 @@ void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, 
   for (std::size_t i = 0; i < mark.clocks.size(); ++i) {
     SimTime clock = mark.clocks[i] + left(i, way);
     if (i == bandwidth && source != rank.node) {
-      const SimTime gap = way_(source, rank.node).from_end_to_end.gap;
-      if (&rank == &sender) // it has asked
+      const SimTime gap = alone.from_end_to_end.gap;
+      if (trips > 1) // it has asked
         for (SimTime* const busy : {&nics_[rank.node].out, &nics_[source].in})
           *busy = std::max(*busy, mark.clocks[i]) + gap;
       const SimTime queued = std::max(nics_[source].out, nics_[rank.node].in) + gap;
@@ -185,8 +186,7 @@ void CriticalPath::came(std::size_t rank, std::size_t source, SimTime began, std
   if (rank >= ranks_.size() || source >= ranks_.size())
     return;
   const Rank& sender = ranks_[source];
-  arrive(ranks_[rank], sender, sender.node, began,
-         parts(sender.node, ranks_[rank].node, bytes, std::max(now, began) - began, 1), now);
+  arrive(ranks_[rank], sender, sender.node, began, bytes, 1, now);
 }
 
 void CriticalPath::answered(std::size_t rank, std::size_t other, SimTime began, std::uint64_t bytes, SimTime now)
@@ -194,8 +194,7 @@ void CriticalPath::answered(std::size_t rank, std::size_t other, SimTime began, 
   if (rank >= ranks_.size() || other >= ranks_.size())
     return;
   Rank& asker = ranks_[rank];
-  arrive(asker, asker, ranks_[other].node, began,
-         parts(ranks_[other].node, asker.node, bytes, std::max(now, began) - began, 2), now);
+  arrive(asker, asker, ranks_[other].node, began, bytes, 2, now);
 }
 
 void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait how)

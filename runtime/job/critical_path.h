@@ -15,10 +15,9 @@
 // What a rank did at a past time is looked up in its last marks. A message's way has four parts: what one without
 // payload takes in NICs and on links, and its bytes by the rate, as of a message alone between these nodes
 // (net_models/pair_times.h); the rest others caused. Where bandwidth takes no time, NICs still handle one message after
-// the other. When a rank finds what has come it has waited for all that has
-// come so far: it does not matter in which order it looks. Sleeps, and waits for the rank's own operations within its
-// node, take as long as they did. Of a way back of 400,000 messages and more the beginning is lost, which the record
-// says.
+// the other. When a rank finds what has come it has waited for all that has come so far: it does not matter in which
+// order it looks. Sleeps, and waits for the rank's own operations within its node, take as long as they did. Of a way
+// back of 400,000 messages and more the beginning is lost, which the record says.
 #pragma once
 
 #include <array>
@@ -126,11 +125,11 @@ private:
   [[nodiscard]] std::shared_ptr<Stretch> new_stretch(std::size_t rank);
   [[nodiscard]] Mark mark_at(const Rank& rank, sim::SimTime time) const;
   void keep(Rank& rank);
-  // `source`: the node that it came from.
-  void arrive(Rank& rank, const Rank& sender, std::uint32_t source, sim::SimTime began, const Times& way,
-              sim::SimTime now);
-  [[nodiscard]] Times parts(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, sim::SimTime whole,
-                            sim::SimTime trips) const;
+  // `source`: the node that it came from; `trips`: 2 if the rank had asked for it.
+  void arrive(Rank& rank, const Rank& sender, std::uint32_t source, sim::SimTime began, std::uint64_t bytes,
+              sim::SimTime trips, sim::SimTime now);
+  [[nodiscard]] static Times parts(const Alone& alone, bool within_node, std::uint64_t bytes, sim::SimTime whole,
+                                   sim::SimTime trips);
   [[nodiscard]] sim::SimTime left(std::size_t question, const Times& way) const;
   void go_on(Rank& rank, Kind kind, sim::SimTime time, sim::SimTime until);
   void pass_idle(Rank& rank);

@@ -92,11 +92,10 @@ std::string Job::where_everyone_is(std::vector<std::string>* main_threads)
                             diagnose::backtrace_of(interruption_.context()));
       if (thread->ended())
         continue;
-      const PollState& poll = thread->poll;
-      const SimTime since = std::min(poll.parked ? poll.since : thread->actor->blocked_since(), end_of_time());
+      const SimTime since = std::min(thread->waits_since(), end_of_time());
       text += fmt::format("  {}{}: in {} since {:.6f} s{}\n", rank->title(),
                           thread->number > 0 ? fmt::format(" thread {}", thread->number) : "", thread->last_call,
-                          sim::to_seconds(since), poll.parked ? ", polling" : "");
+                          sim::to_seconds(since), thread->poll.parked ? ", polling" : "");
       text += mpi_call_of(*thread);
       std::string how;
       if (thread->channel)

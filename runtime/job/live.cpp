@@ -51,7 +51,7 @@ observe::RankNow Live::of_rank(const Rank& rank) const
                         (thread.channel && thread.channel->computing()) || thread.doing == observe::RankState::compute;
   if (computes)
     return {"computing", call, job_.now()};
-  const SimTime since = std::min(thread.poll.parked ? thread.poll.since : thread.actor->blocked_since(), job_.now());
+  const SimTime since = std::min(thread.waits_since(), job_.now());
   if (thread.doing == observe::RankState::communication)
     return {"communicating", call, since};
   return {thread.sleeps ? "sleeping" : "waiting", call.empty() ? thread.last_call : call, since};

@@ -76,9 +76,7 @@ observe::DeadlockRecord waits_of(const std::vector<std::unique_ptr<Rank>>& ranks
     wait.rank = static_cast<std::uint32_t>(rank->index);
     const umw_mpi_call* const call = call_of(thread);
     wait.call = call != nullptr ? mpi::describe(*call) : thread.last_call;
-    wait.since = call != nullptr
-                     ? call->since_ps
-                     : std::min(thread.poll.parked ? thread.poll.since : thread.actor->blocked_since(), end);
+    wait.since = call != nullptr ? call->since_ps : std::min(thread.waits_since(), end);
   }
   for (const auto& [job, waits] : waits_by_job(ranks)) {
     const std::map<std::uint32_t, std::uint32_t>& numbers = in_run[job];

@@ -100,6 +100,8 @@ struct Thread {
   } look_again;
   void look_again_at(SimTime time, bool written);
 
+  // When its wait began; meaningful while it waits.
+  [[nodiscard]] SimTime waits_since() const { return poll.parked ? poll.since : actor->blocked_since(); }
   [[nodiscard]] bool ended() const { return actor->state() == engine::Actor::State::ended; }
 };
 

@@ -64,9 +64,8 @@ void check_results(const plan::RunOptions& options)
 {
   for (const auto& [option, path] :
        {std::pair("--report", &options.report), {"--html", &options.html}, {"--trace", &options.trace}})
-    if (!path->empty())
-      if (path != &options.trace || options.trace_format != observe::TraceFormat::otf2)
-        observe::ResultFile::check(option, *path);
+    if (!path->empty() && (path != &options.trace || options.trace_format != observe::TraceFormat::otf2))
+      observe::ResultFile::check(option, *path);
 }
 
 std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/observe/message_matches.h"
 
+#include "runtime/base/mix.h"
+
 namespace umwelt::observe
 {
 
@@ -9,8 +11,7 @@ namespace
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value)
 {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
-  return hash ^ hash >> 29;
+  return sim::splitmix(hash ^ value);
 }
 
 } // namespace

@@ -334,8 +334,7 @@ private:
     for (OTF2_RegionRef region = 0; region < functions.size(); ++region) {
       const std::uint32_t function = functions[region];
       const bool is_mpi = function < UMW_EVENT_FUNCTIONS;
-      const OTF2_StringRef name = string(is_mpi ? std::string(mpi::function_name(function))
-                                                : calls.functions().at(function - UMW_EVENT_FUNCTIONS));
+      const OTF2_StringRef name = string(calls.function_name(function));
       OTF2_GlobalDefWriter_WriteRegion(
           out_, region, name, name, nothing, is_mpi ? otf2_role(function) : OTF2_RegionRole{OTF2_REGION_ROLE_FUNCTION},
           is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, nothing, 0, 0);

@@ -19,7 +19,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/mpi/functions.h"
 #include "runtime/observe/message_matches.h"
 #include "runtime/observe/nic_counters.h"
 #include "runtime/observe/sorted_spool.h"
@@ -206,10 +205,9 @@ public:
   {
     const auto number = static_cast<std::uint32_t>(links_.size());
     links_.push_back(series.name);
-    const double full = series.bandwidth * sim::to_seconds(series.bin); // bytes that fit into a bin
     double before = 0;
     for (std::size_t i = 0; i < series.bytes.size(); ++i) {
-      const double now = full > 0 ? 100 * series.bytes[i] / full : 0;
+      const double now = series.utilisation(i);
       if (now != std::exchange(before, now))
         add_counted(
             {static_cast<sim::SimTime>(i) * series.bin, Event::utilisation, number, std::bit_cast<std::uint64_t>(now)});
@@ -339,9 +337,7 @@ private:
   {
     file_.buffer() += header;
     for (const std::uint32_t function : functions_) {
-      const bool is_mpi = function < UMW_EVENT_FUNCTIONS;
-      const std::string name =
-          is_mpi ? std::string(mpi::function_name(function)) : calls.functions().at(function - UMW_EVENT_FUNCTIONS);
+      const std::string name = calls.function_name(function);
       const std::uint32_t mixed = function * 2654435761U; // neighbours get colours that are not alike
       for (const char* const type : {"C", "D"})
         fmt::format_to(out(), "4 {}{} {} {} \"{:.2f} {:.2f} {:.2f}\"\n", type, function, type, quoted(name),

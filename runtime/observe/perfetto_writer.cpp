@@ -253,10 +253,9 @@ public:
     descriptor.set_name(series.name);
     descriptor.mutable_counter()->set_unit_name("%");
     end_packet();
-    const double full = series.bandwidth * sim::to_seconds(series.bin); // bytes that fit into a bin
     double before = -1;
     for (std::size_t i = 0; i <= series.bytes.size(); ++i) {
-      const double now = i < series.bytes.size() && full > 0 ? 100 * series.bytes[i] / full : 0;
+      const double now = series.utilisation(i);
       if (now == before)
         continue;
       before = now;

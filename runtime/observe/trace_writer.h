@@ -31,6 +31,13 @@ struct LinkSeries {
   double bandwidth = 0; // bytes per second
   sim::SimTime bin = 0; // width of each of
   std::vector<double> bytes;
+
+  // Percent of what it could carry in that bin; 0 behind the last.
+  [[nodiscard]] double utilisation(std::size_t index) const
+  {
+    const double full = bandwidth * sim::to_seconds(bin);
+    return index < bytes.size() && full > 0 ? 100 * bytes[index] / full : 0;
+  }
 };
 
 class TraceWriter

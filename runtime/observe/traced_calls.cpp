@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/mpi/functions.h"
+
 namespace umwelt::observe
 {
 
@@ -159,6 +161,12 @@ bool TracedCalls::takes(umw_event& event)
     event.function =
         static_cast<std::uint16_t>(UMW_EVENT_FUNCTIONS + look_up(own_functions_, event.function - UMW_EVENT_FUNCTIONS));
   return false;
+}
+
+std::string TracedCalls::function_name(std::uint32_t function) const
+{
+  return function < UMW_EVENT_FUNCTIONS ? std::string(mpi::function_name(function))
+                                        : functions_.at(function - UMW_EVENT_FUNCTIONS);
 }
 
 std::int64_t TracedCalls::peer_of(const umw_event& event) const

@@ -55,7 +55,9 @@ public:
   [[nodiscard]] const std::vector<Communicator>& communicators() const { return communicators_; }
   [[nodiscard]] const std::vector<Window>& windows() const { return windows_; }
   [[nodiscard]] const std::vector<File>& files() const { return files_; }
-  // Names, by function less UMW_EVENT_FUNCTIONS.
+  // "MPI_Send", or of the program.
+  [[nodiscard]] std::string function_name(std::uint32_t function) const;
+  // Names of the program's, by function less UMW_EVENT_FUNCTIONS.
   [[nodiscard]] const std::vector<std::string>& functions() const { return functions_; }
 
 private:

@@ -23,7 +23,7 @@ double life_of(const Json& run)
   double sum = 0;
   if (const Json* ranks = array(run, "ranks"))
     for (const Json& rank : *ranks)
-      sum += static_cast<double>(number(rank, "finished_ps"));
+      sum += real(rank, "finished_ps");
   return sum;
 }
 

@@ -17,11 +17,6 @@ namespace
 
 constexpr double worth_telling = 0.1; // of the run
 
-double real(const Json& object, const char* key)
-{
-  return static_cast<double>(number(object, key));
-}
-
 // What a part of the critical path is (observe/details_report.cpp), and what helps.
 struct Bound {
   const char* kind;

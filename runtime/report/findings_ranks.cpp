@@ -36,19 +36,21 @@ constexpr std::array kinds = {
     Kind{"collectives", "for the last rank to come",
          "Look who comes last and why; nonblocking collectives (MPI_Iallreduce) let the others compute meanwhile."}};
 
-double real(const Json& object, const char* key)
+// Of the places whose `member` is `value`, the one with most of `key`; null: there is none.
+const Json* site_with_most(const Json& calls, const char* member, std::string_view value, const char* key)
 {
-  return static_cast<double>(number(object, key));
+  const Json* most = nullptr;
+  if (const Json* sites = array(calls, "sites"))
+    for (const Json& site : *sites)
+      if (text(site, member) == value && (most == nullptr || number(site, key) > number(*most, key)))
+        most = &site;
+  return most;
 }
 
 // "MPI_Waitall at solve+0x1c (app), app.c:12 (34 ms of all ranks)": the place with most of that time.
 std::string worst_place(const Json& calls, std::string_view of_class, const char* key)
 {
-  const Json* worst = nullptr;
-  if (const Json* sites = array(calls, "sites"))
-    for (const Json& site : *sites)
-      if (text(site, "class") == of_class && (worst == nullptr || number(site, key) > number(*worst, key)))
-        worst = &site;
+  const Json* const worst = site_with_most(calls, "class", of_class, key);
   if (worst == nullptr || number(*worst, key) <= 0)
     return {};
   return fmt::format("most of it in {} at {}: {} in all ranks", text(*worst, "name"), text(*worst, "place"),
@@ -168,12 +170,7 @@ void find_polling(const Json& run, std::vector<Finding>& found)
                                "goes into it.",
                                name, observe::show_count(times), static_cast<double>(times) / std::max(messages, 1.0),
                                percent(finding.weight));
-    const Json* worst = nullptr;
-    if (const Json* sites = array(*calls, "sites"))
-      for (const Json& site : *sites)
-        if (text(site, "name") == name && (worst == nullptr || number(site, "calls") > number(*worst, "calls")))
-          worst = &site;
-    if (worst != nullptr)
+    if (const Json* const worst = site_with_most(*calls, "name", name, "calls"))
       finding.details.push_back(fmt::format("mostly at {}: {} calls", text(*worst, "place"),
                                             observe::show_count(static_cast<std::uint64_t>(number(*worst, "calls")))));
     finding.next = "Wait instead (MPI_Wait, MPI_Waitany, MPI_Probe), or look less often. A loop that looks and never "

@@ -194,12 +194,8 @@ void find_doubt(const Json& run, std::vector<Finding>& found)
   const Json* const host = member(run, "host");
   if (host == nullptr || text(run, "cpu").find("measured") != 0)
     return;
-  const auto real = [host](const char* key) {
-    const Json* value = member(*host, key);
-    return value != nullptr && value->is_number() ? value->get<double>() : 0.0;
-  };
-  const double wanted = real("cpu_seconds") + real("waited_seconds");
-  const double waited = std::max(wanted > 0 ? real("waited_seconds") / wanted : 0, real("stolen_share"));
+  const double wanted = real(*host, "cpu_seconds") + real(*host, "waited_seconds");
+  const double waited = std::max(wanted > 0 ? real(*host, "waited_seconds") / wanted : 0, real(*host, "stolen_share"));
   if (waited >= noticeable)
     found.push_back({fmt::format("This machine was busy: others had the processor for {} of the time that the run "
                                  "wanted it. What was measured may be too long.",

@@ -41,6 +41,13 @@ inline std::int64_t number(const nlohmann::ordered_json& object, const char* key
   return value != nullptr ? as_number(*value) : 0;
 }
 
+// The same with a fraction.
+inline double real(const nlohmann::ordered_json& object, const char* key)
+{
+  const nlohmann::ordered_json* value = member(object, key);
+  return value != nullptr && value->is_number() ? value->get<double>() : 0;
+}
+
 inline std::string text(const nlohmann::ordered_json& object, const char* key)
 {
   const nlohmann::ordered_json* value = member(object, key);
