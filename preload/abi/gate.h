@@ -176,6 +176,13 @@ struct umw_copy_level {
   double ps_per_byte;
 };
 
+/* What umw_gate::made_progress says: what it waited for has come; it computes for long, where that takes no time
+ * (runtime/rank_host/slices.h). When it is found to do so depends on this machine, so that has no effect on times:
+ * the run is no deadlock, that is all. */
+enum { UMW_GOT_ON = 1, UMW_GOES_ON = 2 };
+/* umw_gate::paused. */
+enum { UMW_PAUSED = 1, UMW_PAUSED_THROUGHOUT = 2 /* the burst, so far */ };
+
 struct umw_gate {
   uint32_t version;
   uint32_t size; /* sizeof(struct umw_gate) of the runtime */
@@ -194,7 +201,7 @@ struct umw_gate {
   uint64_t releases;      /* grows whenever somebody releases something that lies in memory shared with other ranks */
   uint32_t line_open;     /* by stream, 1 and 2: bit set: what the rank wrote there last has not ended its line
                              (preload/io/files.c) */
-  uint32_t made_progress; /* a thread has got somewhere without a call (runtime/rank_host/slices.h, preload/threads/) */
+  uint32_t made_progress; /* a thread has got somewhere without a call: UMW_GOT_ON (preload/threads/), UMW_GOES_ON */
   uint32_t alone;         /* no other thread of the rank runs, nor waits for anything but a descriptor */
   uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
   int64_t ahead_ps;     /* in a worker process: the thread may compute for so long before it has to wait for the others'
@@ -245,10 +252,11 @@ struct umw_gate {
   double copy_ps_per_byte; /* and what is copied takes so long besides; */
   struct umw_copy_level copy_levels[UMW_COPY_LEVELS]; /* within a rank: copies up to `most` bytes, ascending */
   int32_t times_copies;                               /* these count: bursts are measured */
-  int32_t paused;                                     /* the time of what is executed now is charged otherwise */
-  int32_t same_addresses;                             /* the program has asked for the same addresses in all ranks */
-  uint64_t fold_least;  /* allocations of at least so many bytes may be for a rule of --fold; 0: there is none */
-  uint64_t random_seed; /* 0: randomness comes from the kernel */
+  int32_t paused;                                     /* what is executed now is not the program's: UMW_PAUSED, */
+  uint64_t paused_at;     /* since then (TSC), also across calls, behind which it is UMW_PAUSED_THROUGHOUT */
+  int32_t same_addresses; /* the program has asked for the same addresses in all ranks */
+  uint64_t fold_least;    /* allocations of at least so many bytes may be for a rule of --fold; 0: there is none */
+  uint64_t random_seed;   /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal;                                /* set by the shim */
   umw_deliver_pending deliver_pending;                              /* likewise */
   int (*find_object)(void* address, struct dl_find_object* object); /* _dl_find_object of the rank; likewise */

@@ -453,7 +453,7 @@ void umw_descriptor_written(int fd)
 {
   const bool may_wait = fd >= 0 && (kind_of(fd) == waits || kind_of(fd) == local_socket);
   if (may_wait)
-    umw_gate->made_progress = 1;
+    umw_gate->made_progress = UMW_GOT_ON;
   wake(may_wait);
 }
 

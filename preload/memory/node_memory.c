@@ -163,12 +163,17 @@ __attribute__((constructor)) static void find_functions(void)
 
 uint64_t umw_begin_pause(void)
 {
-  umw_gate->paused = 1;
-  return umw_gate->clock.ps_per_tick > 0 ? __builtin_ia32_rdtsc() : 0;
+  if (umw_gate->paused)
+    return 0;
+  umw_gate->paused_at = __builtin_ia32_rdtsc();
+  umw_gate->paused = UMW_PAUSED;
+  return umw_gate->paused_at;
 }
 
 void umw_end_pause(uint64_t begin)
 {
+  if (begin == 0) /* it was before, and goes on to be */
+    return;
   umw_gate->paused = 0;
   if (umw_gate->clock.ps_per_tick == 0)
     return;
@@ -194,7 +199,7 @@ static struct {
 __attribute__((noinline)) static void* copy_large(void* to, const void* from, size_t size, copy_function* copy)
 {
   struct umw_gate* gate = umw_gate;
-  if (!gate || !gate->running || !gate->times_copies)
+  if (!gate || !gate->running || !gate->times_copies || gate->paused)
     return copy(to, from, size);
   copied.size = (uintptr_t)to == copied.to && (uintptr_t)from == copied.from ? copied.size + size : size;
   copied.to = (uintptr_t)to + size;
@@ -231,12 +236,16 @@ __attribute__((noinline)) static void* copy_shared(void* to, const void* from, s
   const bool writes = in_range((uintptr_t)to);
   if (!gate || !gate->running || size == 0 || (!writes && !in_range((uintptr_t)from)))
     return copy(to, from, size);
+  if (gate->paused) { /* takes no time, but others may look for it */
+    gate->made_progress = UMW_GOT_ON;
+    return copy(to, from, size);
+  }
   const bool piece = writes ? is_piece(&packed, to, size) : is_piece(&unpacked, from, size);
   if (!piece && (writes || size > SMALL)) {
     umw_memory_copy(size, writes);
   } else {
     gate->clock.debt_ps += (piece ? 0 : gate->line_ps) + (int64_t)((double)size * gate->copy_ps_per_byte);
-    gate->made_progress = 1;
+    gate->made_progress = UMW_GOT_ON;
   }
   const uint64_t begin = umw_begin_pause();
   copy(to, from, size);

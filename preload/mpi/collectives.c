@@ -61,19 +61,34 @@ static struct {
 static uintptr_t look_request;
 static char status[256]; /* an MPI_Status of either library has less */
 
-void umw_mpi_pause(bool paused)
+void umw_mpi_pause(void)
 {
-  if (umw_mpi_gate->clock.ps_per_tick == 0)
+  if (umw_mpi_gate->paused)
     return;
-  struct umw_args_umw_burst_paused arguments = {0, paused};
-  umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_burst_paused, &arguments);
+  umw_mpi_gate->paused_at = __builtin_ia32_rdtsc();
+  umw_mpi_gate->paused = UMW_PAUSED;
+}
+
+void umw_mpi_resume(void)
+{
+  struct umw_gate* gate = umw_mpi_gate;
+  struct umw_clock* clock = &gate->clock;
+  const uint64_t begin = gate->paused == UMW_PAUSED ? gate->paused_at : clock->burst_start;
+  gate->paused = 0;
+  if (clock->ps_per_tick == 0)
+    return;
+  const uint64_t ticks = __builtin_ia32_rdtsc() - begin;
+  if (ticks < clock->settle_ticks) {
+    clock->burst_start += ticks;
+    return;
+  }
+  struct umw_args_umw_pause_was_long arguments = {0, begin};
+  umw_mpi_cross(UMW_OP_umw_pause_was_long, &arguments);
 }
 
 void umw_mpi_cross(uint32_t operation, void* arguments)
 {
-  umw_mpi_pause(false);
   umw_mpi_gate->cross(umw_mpi_gate, operation, arguments);
-  umw_mpi_pause(true);
 }
 
 static int nothing_to_do(void)
@@ -112,23 +127,23 @@ static void look(void)
 void umw_mpi_let_library_look(void)
 {
   enum { MOST = 1000 };
-  umw_mpi_pause(false);
+  umw_mpi_resume();
   for (unsigned i = 0; i < MOST; ++i) {
     const uint64_t crossings = umw_mpi_gate->crossings;
     look();
     if (umw_mpi_gate->crossings == crossings)
       break;
   }
-  umw_mpi_pause(true);
+  umw_mpi_pause();
 }
 
 /* Until the runtime says that something has changed, in the library's way. */
 static void poll_library(uint64_t seen)
 {
-  umw_mpi_pause(false);
+  umw_mpi_resume();
   while (__atomic_load_n(&umw_mpi_gate->collective_news, __ATOMIC_RELAXED) == seen)
     look();
-  umw_mpi_pause(true);
+  umw_mpi_pause();
 }
 
 /* --- making out a call --- */
@@ -377,7 +392,7 @@ bool umw_mpi_model(const struct umw_mpi_frame* frame, const uintptr_t* words, ui
   const struct umw_mpi_row* row = frame->row;
   if (!row || row->persistent || !umw_mpi_open || !umw_mpi_gate)
     return false;
-  umw_mpi_pause(true);
+  umw_mpi_pause();
   struct umw_mpi_collective made;
   bool done = made_out(row, words, &made);
   if (done && row->request) {
@@ -387,7 +402,7 @@ bool umw_mpi_model(const struct umw_mpi_frame* frame, const uintptr_t* words, ui
     umw_mpi_end_side(&made.send, false);
     umw_mpi_end_side(&made.receive, false);
   }
-  umw_mpi_pause(false);
+  umw_mpi_resume();
   *result = 0; /* MPI_SUCCESS */
   return done;
 }

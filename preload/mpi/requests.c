@@ -134,7 +134,7 @@ static void complete_due(void)
   if (!pending || __atomic_load_n(&umw_mpi_gate->collective_news, __ATOMIC_RELAXED) == news)
     return;
   news = umw_mpi_gate->collective_news;
-  umw_mpi_pause(true);
+  umw_mpi_pause();
   for (struct operation *operation = pending, *next; operation; operation = next) {
     next = operation->next;
     if (operation->busy)
@@ -149,7 +149,7 @@ static void complete_due(void)
     umw_mpi_accept(&operation->collective.receive, operation->collective.comm);
     complete(operation);
   }
-  umw_mpi_pause(false);
+  umw_mpi_resume();
 }
 
 static struct operation* operation_of(uint64_t request)
@@ -166,10 +166,10 @@ static void wait_for(struct operation* operation)
   if (operation->busy)
     return;
   operation->busy = true;
-  umw_mpi_pause(true);
+  umw_mpi_pause();
   umw_mpi_finish(&operation->collective, operation->number * UMW_COLLECTIVE_STATES + UMW_COLLECTIVE_PENDING);
   complete(operation);
-  umw_mpi_pause(false);
+  umw_mpi_resume();
 }
 
 bool umw_mpi_start_request(struct umw_mpi_collective* collective, uintptr_t place)
@@ -211,9 +211,9 @@ static bool start_persistent(uintptr_t place)
   struct persistent* one = persistent_of(umw_mpi_handle_at(place));
   if (!one)
     return false;
-  umw_mpi_pause(true);
+  umw_mpi_pause();
   const struct operation* operation = begin(&one->collective);
-  umw_mpi_pause(false);
+  umw_mpi_resume();
   if (!operation)
     __builtin_trap();
   one->request = operation->request;

@@ -33,7 +33,7 @@ static ssize_t receive_once(int fd, struct umw_socket* socket, struct msghdr* me
   umw_gate->descriptor_seen = umw_gate->descriptor_news;
   const ssize_t n = UMW_REAL(recvmsg)(fd, &rest, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
   if (n > 0)
-    umw_gate->made_progress = 1;
+    umw_gate->made_progress = UMW_GOT_ON;
   message->msg_flags = rest.msg_flags & MSG_TRUNC;
   if (socket->datagram && n == 0 &&
       !(flags & MSG_PEEK)) { /* no datagram, which has a head: something has become of one before */

@@ -119,7 +119,7 @@ static void signal_waiting(const pthread_cond_t* condition, bool all)
   for (struct waiting* waiting = queue; waiting; waiting = waiting->next)
     if (waiting->condition == condition && !waiting->signalled) {
       waiting->signalled = true;
-      umw_gate->made_progress = 1;
+      umw_gate->made_progress = UMW_GOT_ON;
       if (!all) {
         who = waiting;
         break;

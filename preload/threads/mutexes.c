@@ -34,7 +34,7 @@ static int lock_until(pthread_mutex_t* mutex, clockid_t clock, const struct time
     umw_wait_for_object(&object, left);
     waited = true;
   }
-  umw_gate->made_progress |= waited; /* what it waited for has come */
+  umw_gate->made_progress |= waited ? UMW_GOT_ON : 0; /* what it waited for has come */
   /* glibc 2.36's pthread_mutex_trylock keeps a robust mutex that it says is lost, its pthread_mutex_lock does not */
   if (error == ENOTRECOVERABLE && (mutex->__data.__lock & FUTEX_TID_MASK) == umw_gate->kernel_tid)
     mutex->__data.__lock = 0;

@@ -90,7 +90,7 @@ UMW_PUBLIC int sem_post(sem_t* semaphore)
   const struct umw_object object = umw_object_at(semaphore, is_shared_semaphore(semaphore));
   umw_at_own_time(object.shared);
   const int status = UMW_REAL(sem_post)(semaphore);
-  umw_gate->made_progress = 1;
+  umw_gate->made_progress = UMW_GOT_ON;
   umw_released(&object, UMW_ALL);
   return status;
 }
@@ -134,7 +134,7 @@ static int lock_rwlock(pthread_rwlock_t* lock, int (*try)(pthread_rwlock_t*), cl
     umw_wait_for_object(&object, left);
     waited = true;
   }
-  umw_gate->made_progress |= waited;
+  umw_gate->made_progress |= waited ? UMW_GOT_ON : 0;
   return error;
 }
 
@@ -223,7 +223,7 @@ UMW_PUBLIC int pthread_barrier_wait(pthread_barrier_t* barrier)
   if (++meeting->arrived >= expected) {
     meeting->arrived = 0;
     ++meeting->round;
-    umw_gate->made_progress = 1;
+    umw_gate->made_progress = UMW_GOT_ON;
     umw_changed_at(barrier, UMW_ALL);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }

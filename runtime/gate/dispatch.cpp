@@ -119,11 +119,13 @@ bool serve(Rank& rank, std::uint32_t operation, void* arguments, const rank_host
     job::count_interruption(rank);
     rank.set_last_call(is(looks) ? "a loop that waits for memory to change" : "its own code");
   }
-  if (std::exchange(rank.gate.made_progress, 0U) != 0) {
-    thread.poll.idle = false;
-    if (!rank.memory_peers.empty()) { // a message, or pieces of one, without a call (preload/memory/node_memory.c)
-      thread.poll.empty = 0;
-      thread.poll.told = false;
+  if (const std::uint32_t progress = std::exchange(rank.gate.made_progress, 0U); progress != 0) {
+    if ((progress & UMW_GOT_ON) != 0) {
+      thread.poll.idle = false;
+      if (!rank.memory_peers.empty()) { // a message, or pieces of one, without a call (preload/memory/node_memory.c)
+        thread.poll.empty = 0;
+        thread.poll.told = false;
+      }
     }
     rank.job.polling().progress();
   }

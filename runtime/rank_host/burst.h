@@ -18,6 +18,7 @@ struct Burst {
   std::int64_t learned = 0;  // of that: what its path takes (path_times.h); the rest was measured
   std::int64_t doubt = 0;    // ps: by how much bursts of that path differ
   std::int64_t left_out = 0; // ps, not part of `time`: taken for the host's; below 0: what was before is added now
+  bool paused = false;       // nothing of it is the program's
 
   Burst& operator+=(const Burst& other)
   {

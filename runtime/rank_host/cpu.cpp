@@ -31,6 +31,8 @@ Cpu::Cpu(bool measures, sim::SimTime threshold, sim::SimTime first_touch, sim::S
 
 sim::SimTime Cpu::charge(const umw_clock& clock, const Burst& burst, bool looked) const
 {
+  if (burst.paused)
+    return 0;
   if (!measures(clock))
     return clock.fixed_ps;
   if (burst.time < threshold_ && !looked)

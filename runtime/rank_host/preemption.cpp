@@ -18,7 +18,7 @@ namespace umwelt::rank_host
 bool no_preempt(const Thread& thread, const ucontext_t& context)
 {
   const umw_gate& gate = thread.rank.gate;
-  if (gate.running == 0 || gate.no_preempt != 0 || RankHost::must_not_switch() ||
+  if (gate.running == 0 || gate.no_preempt != 0 || gate.paused != 0 || RankHost::must_not_switch() ||
       Signals::on_stack(static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP])))
     return true;
   const std::uintptr_t pc = pc_of(context);

@@ -86,6 +86,7 @@ struct Thread {
   std::uintptr_t first_depth = 0;    // of the stack, at its first call
   std::uintptr_t depth = 0;          // of the call under way, below that
   std::uint64_t polls = 0;           // of the gate, when it began
+  bool paused = false;               // umw_gate::paused, while a call is under way
   Burst settled;                     // of it, up to where the program last looked at the clock,
   SimTime charged = 0;               // and what of the gate's debt is for that
   std::vector<KernelUnderWay> kernels;

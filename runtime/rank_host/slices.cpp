@@ -123,7 +123,7 @@ void Slices::on_tick(ucontext_t& context)
   }
   if (lone || watch.ticks > watch.next_check || (watch.ticks > 1 && loops_.is_known(pc))) {
     watch.next_check = watch.ticks + std::min(watch.ticks, rarest_check);
-    begin_steps(thread, context, watch.ticks > 1);
+    begin_steps(thread, context, watch.ticks > (rank_host_.cpu().measured() ? 1 : first_check));
   } else if (watch.ticks == watch.next_pause_check) {
     watch.next_pause_check *= 2;
     if (SpinDetector::is_near_pause(pc)) {
@@ -191,7 +191,7 @@ void Slices::step(ucontext_t& context)
     // It was no loop, or is one no longer: progress of whoever has gone on for long. Not where a tick has met a short
     // burst, which may be one of those that nothing comes of, nor if it is let round, when its polls tell.
     if (long_ && (thread.rank.gate.shows_state == 0 || thread.rank.gate.quick_polls == 0))
-      thread.rank.gate.made_progress = 1;
+      thread.rank.gate.made_progress |= rank_host_.cpu().measured() ? UMW_GOT_ON : UMW_GOES_ON;
     return end_steps(context);
   case pause:
     if (const std::uintptr_t pc = pc_of(context); loops_.set_breakpoint(thread.rank, pc))

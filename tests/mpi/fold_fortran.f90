@@ -4,7 +4,7 @@ program fold_fortran
   use, intrinsic :: iso_c_binding
   use mpi_f08
   implicit none
-  integer, parameter :: n = 800
+  integer, parameter :: n = 800, turns = 30
   real(8), allocatable :: a(:, :), b(:)
   real(8), pointer :: c(:)
   type(c_ptr) :: memory
@@ -18,7 +18,7 @@ program fold_fortran
   call MPI_Alloc_mem(int(8*n*n + 80000, MPI_ADDRESS_KIND), MPI_INFO_NULL, memory)
   call c_f_pointer(memory, c, [n*n])
   good = .true.
-  do k = 1, 200
+  do k = 1, turns
     a = real(k, 8)
     c = real(-k, 8)
     call MPI_Barrier(MPI_COMM_WORLD)
@@ -30,7 +30,7 @@ program fold_fortran
   good = good .and. all(b(1:100) == 1 .or. b(1:100) == 0) .and. size(b) == 2*n*n
   call MPI_Sendrecv(c, n*n, MPI_REAL8, mod(rank + 1, ranks), 1, a, n*n, MPI_REAL8, mod(rank + ranks - 1, ranks), 1, &
                     MPI_COMM_WORLD, MPI_STATUS_IGNORE)
-  good = good .and. all(a(1:100, 1) == -200) .and. all(a == 200 .or. a == -200 .or. a == 0)
+  good = good .and. all(a(1:100, 1) == -turns) .and. all(a == turns .or. a == -turns .or. a == 0)
   deallocate (a, b)
   call MPI_Free_mem(c)
   write (*, '(a,i0,2a)') '[', rank, '] ', merge('right', 'wrong', good)

@@ -81,10 +81,24 @@ TEST_F(DispatchTest, WhoTellsThatItGotOnHasNotLookedInVain)
       [](Rank& rank) {
         const std::uint64_t steps = rank.job.polling().steps();
         rank.running().poll.idle = true;
-        rank.gate.made_progress = 1;
+        rank.gate.made_progress = UMW_GOT_ON;
         request(rank, UMW_OP_umw_yield, umw_args_umw_yield{});
         EXPECT_GT(rank.job.polling().steps(), steps);
         EXPECT_EQ(rank.gate.made_progress, 0U);
+      },
+      1);
+}
+
+TEST_F(DispatchTest, WhoComputesForLongIsNoReasonToStopNorToLookAgain)
+{
+  run(
+      [](Rank& rank) {
+        const std::uint64_t steps = rank.job.polling().steps();
+        rank.running().poll.idle = true;
+        rank.gate.made_progress = UMW_GOES_ON;
+        request(rank, UMW_OP_umw_yield, umw_args_umw_yield{});
+        EXPECT_GT(rank.job.polling().steps(), steps);
+        EXPECT_TRUE(rank.running().poll.idle);
       },
       1);
 }
