@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/cli/option_checks.h"
 
+#include <array>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,12 +41,28 @@ void check_trace(plan::RunOptions& run)
   if (!run.trace.empty() && !run.trace_format)
     throw UsageError("--trace", "a name that ends in " + observe::trace_format_endings(), in_quotes(run.trace),
                      "Name the file so, or say --trace-format " + observe::trace_format_names() + ".");
+  if (!run.trace_functions.empty() && (!run.trace_format || !observe::shows_calls(*run.trace_format)))
+    throw UsageError("--trace-functions", "a trace that shows calls with it",
+                     run.trace.empty() ? "no --trace" : in_quotes(run.trace), "For example: --trace run.otf2");
   if (!run.trace.empty() && run.repeat > 1)
     throw UsageError("--trace", "one run", fmt::format("--repeat {}", run.repeat),
                      "Leave one of them out: a trace is of one run.");
   if (!run.html.empty() && run.repeat > 1)
     throw UsageError("--html", "one run", fmt::format("--repeat {}", run.repeat),
                      "Write --report FILE, and let `umwelt report FILE` make the page of all runs.");
+}
+
+// Each would replace what the other has written.
+void check_files(const plan::RunOptions& run)
+{
+  const std::array<std::pair<const char*, const std::string*>, 3> files{
+      {{"--report", &run.report}, {"--html", &run.html}, {"--trace", &run.trace}}};
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (std::size_t k = i + 1; k < files.size(); ++k)
+      if (!files[i].second->empty() && std::filesystem::path(*files[i].second).lexically_normal() ==
+                                           std::filesystem::path(*files[k].second).lexically_normal())
+        throw UsageError(files[k].first, fmt::format("another file than that of {}", files[i].first),
+                         in_quotes(*files[k].second), "Give each a name of its own.");
 }
 
 void check_factors(plan::RunOptions& run)
@@ -100,6 +118,7 @@ void check_job(plan::RunOptions& run)
   check_ctl(run);
   check_universe(run);
   check_trace(run);
+  check_files(run);
   check_watch(run);
   check_factors(run);
 }

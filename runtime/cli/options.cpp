@@ -250,6 +250,9 @@ constexpr auto options = std::to_array<Option>({
      s.run.serve = g.value();
      s.run.report_details = s.run.mpi_calls = true;
    }},
+  {Group::looking, "trace-functions", "LIST", "functions of the program or its libraries, by their symbols, that a "
+   "trace with calls is to show besides those of MPI; may come several times (`runtime/observe/TRACES.md`)",
+   [](S s, G g) { plan::add_functions(g.option, g.value(), s.run.trace_functions); }},
   {Group::looking, "break", "rank=R:FUNCTION[:N]", "stand still before the N-th call that rank R makes of a function "
    "of MPI or of the program, by its symbol; goes on with `umwelt ctl PID continue`, in gdb with its "
    "continue; may come several times",

@@ -74,8 +74,9 @@ public:
   [[nodiscard]] std::optional<std::size_t> kernel_of(std::size_t function) const;
   [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_->list; }
   [[nodiscard]] bool wants_profile() const { return kernels_->profile; }
-  // The function is one whose calls are told by its number, whatever kernels the thread is in.
+  // The function is one whose calls count by its number (Kernel::mark), whatever kernels the thread is in.
   [[nodiscard]] bool is_mark(std::size_t function) const;
+  [[nodiscard]] const Kernel& kernel_of(const Call& call) const { return kernels_->list[call.kernel]; }
   // A thread at that place has entered the function. Throws UsageError where a file says what cannot be.
   [[nodiscard]] Call begin(std::size_t function, const Place& place, const CallRegisters& frame);
   // A call that was not skipped has returned this and has taken so long, all told.

@@ -85,8 +85,11 @@ struct Kernel {
   std::vector<Expression> class_expressions; // and of `watch`
   Action afterwards = Action::run;           // `run` or `skip`, once enough is measured
 
-  // Of `run`: the beginning and the end of each call is told by this number, even within calls of other kernels.
+  // Of `run`: calls of it have this number, and count even within calls of other kernels. The beginning and the end of
+  // each is told to the simulation, or to the trace, or to both.
   std::optional<std::uint32_t> mark;
+  bool told = false;
+  bool traced = false;
 
   // The values of the variables, from the registers at the entry. Follows pointers, so the frame has to be one of this
   // process. False: the call only asks how much workspace another one would need; it has to run and is not counted.

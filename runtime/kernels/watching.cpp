@@ -148,21 +148,21 @@ Kernels watched_kernels(std::span<const std::string> symbols)
   return kernels;
 }
 
-void add_mark(Kernels& kernels, const std::string& symbol, std::uint32_t mark)
+Kernel& add_mark(Kernels& kernels, const std::string& symbol, std::uint32_t mark, std::string_view why)
 {
   for (const Kernel& kernel : kernels.list)
     for (const Entry& entry : kernel.entries)
       if (entry.symbol == symbol)
-        throw UsageError("a region that begins or ends at " + symbol, "a function that is no kernel",
+        throw UsageError(fmt::format("{} {}", why, symbol), "a function that is no kernel",
                          fmt::format("kernel {} ({})", kernel.name, kernel.where),
                          "Take another function, or leave "
                          "the kernel out.");
   Kernel kernel;
   kernel.name = symbol;
-  kernel.where = fmt::format("a region at {}", symbol);
+  kernel.where = fmt::format("{} {}", why, symbol);
   kernel.entries.push_back({symbol, std::nullopt, {}});
   kernel.mark = mark;
-  kernels.list.push_back(std::move(kernel));
+  return kernels.list.emplace_back(std::move(kernel));
 }
 
 std::string first_kernels_file(const Kernels& kernels, std::span<const Totals> totals, const Profile& profile,

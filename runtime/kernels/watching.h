@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/kernels/calls.h"
@@ -20,9 +21,9 @@ namespace umwelt::kernels
 // functions of such names with other arguments. Throws UsageError for a symbol that comes twice.
 Kernels watched_kernels(std::span<const std::string> symbols);
 
-// One more, which runs, and whose calls are told by `mark` (Kernel). Throws UsageError: there is a kernel of that
-// symbol.
-void add_mark(Kernels& kernels, const std::string& symbol, std::uint32_t mark);
+// One more, which runs and has that mark (Kernel); `why` it is wanted, for messages. Throws UsageError: there is a
+// kernel of that symbol.
+Kernel& add_mark(Kernels& kernels, const std::string& symbol, std::uint32_t mark, std::string_view why);
 
 // A kernels file with an entry for each kernel that took `least` (a fraction) of `computing` seconds or more, and as
 // comments the functions of the program that `profile` says so of. `totals`: of all ranks, in the order of the kernels.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/plan/kernels.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "preload/abi/mpi_calls.h"
@@ -40,8 +41,15 @@ std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options, 
   } else if (!options.kernels_files.empty()) {
     *kernels = of_files(options);
   }
-  for (std::size_t i = 0; i < marked.others().size(); ++i)
-    kernels::add_mark(*kernels, marked.others()[i], static_cast<std::uint32_t>(UMW_MPI_FUNCTIONS + i));
+  auto mark = static_cast<std::uint32_t>(UMW_MPI_FUNCTIONS);
+  for (const std::string& function : marked.others()) {
+    kernels::Kernel& kernel = kernels::add_mark(*kernels, function, mark++, "a region that begins or ends at");
+    kernel.told = true;
+    kernel.traced = std::count(options.trace_functions.begin(), options.trace_functions.end(), function) > 0;
+  }
+  for (const std::string& function : options.trace_functions)
+    if (std::count(marked.others().begin(), marked.others().end(), function) == 0)
+      kernels::add_mark(*kernels, function, mark++, "--trace-functions").traced = true;
   return kernels->list.empty() ? nullptr : kernels;
 }
 

@@ -18,6 +18,8 @@ namespace umwelt::plan
 namespace
 {
 
+constexpr std::size_t most_traced = 1000;
+
 constexpr std::string_view nodes_example = "For example: 0-15,20, or rest";
 
 bool is_number(std::string_view text)
@@ -145,6 +147,22 @@ std::string_view parse_where(std::string_view option, std::string_view text, Whe
     throw wrong(place);
   }
   return text.substr(equals + 1);
+}
+
+void add_functions(std::string_view option, std::string_view text, std::vector<std::string>& functions)
+{
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string function = read_function(option, text.substr(begin, end - begin));
+    if (function.starts_with("MPI_"))
+      throw UsageError(option, "functions of the program", function, "Leave it out: all calls of MPI are in a trace.");
+    if (std::find(functions.begin(), functions.end(), function) == functions.end())
+      functions.push_back(function);
+    begin = end + 1;
+  }
+  if (functions.size() > most_traced)
+    throw UsageError(option, fmt::format("at most {} functions", most_traced), fmt::format("{}", functions.size()),
+                     "Leave some out.");
 }
 
 std::uint32_t RegionFunctions::number_of(const std::string& function)

@@ -79,6 +79,9 @@ Placed<Choice> parse_placed(std::string_view option, std::string_view text,
   return placed;
 }
 
+// "solve,MPI_Barrier" of an option: each once, none of MPI, whose calls are in a trace anyway. Throws UsageError.
+void add_functions(std::string_view option, std::string_view text, std::vector<std::string>& functions);
+
 // Functions of regions, by numbers: those of MPI have theirs (umw_mpi_function), others follow them.
 class RegionFunctions
 {

@@ -124,9 +124,10 @@ struct RunOptions {
   std::string trace;           // the same
   bool report_details = false; // what its page shows besides
   std::optional<observe::TraceFormat>
-      trace_format;                       // --trace-format, else by the name of the file; set if there is a trace
-  std::vector<std::uint32_t> trace_ranks; // ascending; empty: all
-  bool mpi_calls = false;                 // followed by name
+      trace_format;                         // --trace-format, else by the name of the file; set if there is a trace
+  std::vector<std::uint32_t> trace_ranks;   // ascending; empty: all
+  std::vector<std::string> trace_functions; // of the program, by their symbols
+  bool mpi_calls = false;                   // followed by name
   bool keep_temps = false;
   bool same_addresses = false; // in all ranks of a program
 

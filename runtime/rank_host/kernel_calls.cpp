@@ -140,15 +140,25 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
         {here, std::exchange(frame.return_address, reinterpret_cast<std::uintptr_t>(&umwelt_function_return)),
          std::move(call), clock_of(rank)});
   }
+  if (mark)
+    trace(thread, thread.kernels.back().call, true);
   rank_host_.resume_burst(rank);
   if (mark)
-    tell_mark(thread, *thread.kernels.back().call.mark, false);
+    tell(thread, thread.kernels.back().call, false);
 }
 
-void KernelCalls::tell_mark(Thread& thread, std::uint32_t mark, bool came_back)
+void KernelCalls::tell(Thread& thread, const kernels::Calls::Call& call, bool came_back)
 {
-  umw_args_umw_mpi_passed arguments{0, mark, came_back, 0};
+  if (!calls_.kernel_of(call).told)
+    return;
+  umw_args_umw_mpi_passed arguments{0, *call.mark, came_back, 0};
   rank_host_.call(thread, UMW_OP_umw_mpi_passed, &arguments);
+}
+
+void KernelCalls::trace(Thread& thread, const kernels::Calls::Call& call, bool enters)
+{
+  if (const kernels::Kernel& kernel = calls_.kernel_of(call); kernel.traced)
+    rank_host_.trace_function(thread, *call.mark - UMW_MPI_FUNCTIONS, kernel.name, enters);
 }
 
 std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
@@ -163,9 +173,11 @@ std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
     taken = kernel.call.time;
   }
   calls_.end(kernel.call, rank_number(rank), taken, result);
+  if (kernel.call.mark)
+    trace(thread, kernel.call, false);
   rank_host_.resume_burst(rank);
   if (kernel.call.mark)
-    tell_mark(thread, *kernel.call.mark, true);
+    tell(thread, kernel.call, true);
   return kernel.return_address;
 }
 
@@ -222,8 +234,11 @@ const entries::Entries::Entry* KernelCalls::enter_original(EnteredFrame& frame) 
 
 void KernelCalls::forget_left(Thread& thread, std::uintptr_t stack)
 {
-  while (!thread.kernels.empty() && thread.kernels.back().frame <= stack)
+  while (!thread.kernels.empty() && thread.kernels.back().frame <= stack) {
+    if (const kernels::Calls::Call& call = thread.kernels.back().call; call.mark)
+      RankHost::here().kernel_calls()->trace(thread, call, false);
     thread.kernels.pop_back();
+  }
 }
 
 bool KernelCalls::in_kernel(const Thread& thread)

@@ -73,7 +73,8 @@ private:
 
   // The thread is in one, rather than in functions alone whose calls are told.
   [[nodiscard]] static bool in_kernel(const Thread& thread);
-  void tell_mark(Thread& thread, std::uint32_t mark, bool came_back);
+  void tell(Thread& thread, const kernels::Calls::Call& call, bool came_back);
+  void trace(Thread& thread, const kernels::Calls::Call& call, bool enters);
   void watch_linker(const r_debug& objects);
   // Which kernels exist, and what is most like those that do not.
   void look_up(std::vector<kernels::Totals>& totals);

@@ -119,19 +119,6 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
   gate.clock.path_ticks = 0;
 }
 
-void RankHost::keep_events(Rank& rank, const void* events, std::size_t bytes)
-{
-  if (events_)
-    events_->append(rank.gate.owner - 1, events, bytes);
-}
-
-// The rank, or its program, ends.
-void RankHost::keep_last_events(Rank& rank)
-{
-  if (const umw_events* const last = std::exchange(rank.gate.mpi_events, nullptr))
-    keep_events(rank, last->events, last->used * sizeof(umw_event));
-}
-
 // What does not concern the simulation. True: the call is served.
 bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* arguments)
 {

@@ -121,6 +121,7 @@ struct Rank {
   std::vector<loader::AddressRange> code;            // of the program itself
   std::vector<std::unique_ptr<Thread>> threads;      // the first is the main one
   std::unique_ptr<FoldedMemory> folded;              // --fold; null: it has none yet
+  std::vector<bool> traced;                          // functions whose names the trace has been told
 };
 
 // What the user wants of the ranks of a process.
@@ -200,6 +201,8 @@ public:
   [[nodiscard]] Folding* folding() { return folding_.get(); }               // null: no memory is forgotten
   // What is being counted of the burst is of no use.
   void give_up_count(Thread& thread);
+  // The thread enters (or leaves) a function of the program that a trace is to show.
+  void trace_function(Thread& thread, std::uint32_t number, const std::string& symbol, bool enters);
   // What the user asked for cannot be done, as turns out now.
   [[noreturn]] void end_misused(Thread& thread, const std::string& text);
 
@@ -210,6 +213,7 @@ protected:
 private:
   Burst end_path(Thread& thread);
   void keep_events(Rank& rank, const void* events, std::size_t bytes);
+  void keep_event(Rank& rank, const umw_event& event);
   void keep_last_events(Rank& rank);
   bool serve_here(Thread& thread, std::uint32_t operation, void* arguments);
   loader::Linker::Failure load(Thread& main);

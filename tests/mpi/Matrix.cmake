@@ -17,7 +17,8 @@ set(mpi_options_node -N 2)
 
 # mpi_test(<name> NP <n>... [PROGRAM <program>] [ARGUMENTS ...] [INPUT <file>] [ENVIRONMENT A=B...] [WAYS <way>...]
 #          [OPTIONS ...])
-# What takes CI too long has the label "long": two and three ranks in ways other than Portals, where more are there.
+# What takes CI too long has the label "long": of the ways other than Portals two of three, in turns, and two and three
+# ranks where more are there.
 # OPTIONS go to umwelt run alone. WAYS: ob1, cm, worker processes, tcp and node unless given. ARGUMENTS may hold ":" and
 # what mpirun and umwelt run understand after it.
 function(mpi_test name)
@@ -34,6 +35,21 @@ function(mpi_test name)
   endif()
   set(command ${mpi_programs}/${arg_PROGRAM} ${arg_ARGUMENTS})
   list(GET arg_NP -1 most)
+  set(others ${arg_WAYS})
+  list(REMOVE_ITEM others ${mpi_ways})
+  list(LENGTH others number)
+  if(number LESS 3) # chosen by hand
+    set(others "")
+  else()
+    get_property(turns GLOBAL PROPERTY umwelt_mpi_turns)
+    if(NOT turns)
+      set(turns 0)
+    endif()
+    math(EXPR turns "${turns} + 1")
+    set_property(GLOBAL PROPERTY umwelt_mpi_turns ${turns})
+    math(EXPR turn "${turns} % ${number}")
+    list(GET others ${turn} turn)
+  endif()
   foreach(np IN LISTS arg_NP)
     set(test mpi.${name}-${np})
     set(directory ${CMAKE_CURRENT_BINARY_DIR}/results/${name}-${np})
@@ -46,7 +62,9 @@ function(mpi_test name)
         COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/compare.sh emulated ${directory} $<TARGET_FILE:umwelt> ${np}
                 ${mpi_options_${way}} ${arg_OPTIONS} -- ${command})
       set(labels mpi ${way})
-      if((np EQUAL 3 OR (np EQUAL 2 AND most GREATER 3)) AND NOT way IN_LIST mpi_ways)
+      if(others AND way IN_LIST others AND NOT way STREQUAL turn)
+        list(APPEND labels long)
+      elseif((np EQUAL 3 OR (np EQUAL 2 AND most GREATER 3)) AND NOT way IN_LIST mpi_ways)
         list(APPEND labels long)
       endif()
       set_tests_properties(${test}.${way} PROPERTIES

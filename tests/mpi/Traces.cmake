@@ -23,3 +23,10 @@ foreach(program IN ITEMS calls_c p2p_wildcards p2p_persistent mpich_calls_c)
       ${mpi_programs}/${program})
   set_tests_properties(mpi.trace_paje-${program} PROPERTIES LABELS mpi TIMEOUT 300 SKIP_RETURN_CODE 77)
 endforeach()
+mpi_program(trace_functions traces/functions.c)
+foreach(workers IN ITEMS 0 2)
+  add_test(NAME mpi.trace_functions-${workers}
+    COMMAND ${UMWELT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/traces/functions.py $<TARGET_FILE:umwelt>
+      ${mpi_programs}/trace_functions --workers ${workers})
+  set_tests_properties(mpi.trace_functions-${workers} PROPERTIES LABELS mpi TIMEOUT 200 SKIP_RETURN_CODE 77)
+endforeach()

@@ -19,11 +19,16 @@ contains
   double precision function phase()
     integer, parameter :: times = 50
     integer :: i
+    integer, volatile :: work
     character :: words(8)
     double precision :: began
     words = ' '
     began = MPI_Wtime()
     do i = 1, times
+      work = 0
+      do while (work < 10000) ! some 10 us, where computing is measured
+        work = work + 1
+      end do
       if (rank == 0) call MPI_Send(words, 8, MPI_CHARACTER, 1, 0, MPI_COMM_WORLD, ierror)
       call MPI_Recv(words, 8, MPI_CHARACTER, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
       if (rank == 1) call MPI_Send(words, 8, MPI_CHARACTER, 0, 0, MPI_COMM_WORLD, ierror)

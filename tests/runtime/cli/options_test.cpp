@@ -341,6 +341,26 @@ TEST(Trace, ItsOptionsNeedIt)
   EXPECT_THAT(parse_error({"--trace-format", "csv", "p"}), HasSubstr("--trace-format: expected --trace"));
   EXPECT_THAT(parse_error({"--trace-ranks", "1", "p"}), HasSubstr("--trace-ranks: expected --trace"));
 }
+TEST(Trace, FunctionsAreOneListAndNeedATraceThatShowsCalls)
+{
+  EXPECT_THAT(parse({"--trace", "a.otf2", "--trace-functions", "solve,step_", "--trace-functions", "step_,last", "p"})
+                  .trace_functions,
+              ElementsAre("solve", "step_", "last"));
+  EXPECT_THAT(parse_error({"--trace-functions", "solve", "p"}),
+              HasSubstr("--trace-functions: expected a trace that shows calls with it, got no --trace"));
+  EXPECT_THAT(parse_error({"--trace", "a.csv", "--trace-functions", "solve", "p"}), HasSubstr("got 'a.csv'"));
+  EXPECT_THAT(parse_error({"--trace", "a.otf2", "--trace-functions", "MPI_Send", "p"}),
+              HasSubstr("--trace-functions: expected functions of the program, got MPI_Send"));
+  EXPECT_THAT(parse_error({"--trace", "a.otf2", "--trace-functions", "a,,b", "p"}), HasSubstr("by its symbol"));
+}
+
+TEST(Files, ResultsDoNotReplaceEachOther)
+{
+  EXPECT_THAT(parse_error({"--report", "a", "--html", "./a", "p"}),
+              HasSubstr("--html: expected another file than that of --report, got './a'"));
+  EXPECT_THAT(parse_error({"--html", "a.csv", "--trace", "a.csv", "p"}), HasSubstr("--trace: expected another file"));
+  EXPECT_EQ(parse({"--report", "a", "--html", "b", "--trace", "c.csv", "p"}).html, "b");
+}
 
 TEST(Accepted, HarmlessOptionsAreSilent)
 {
