@@ -41,7 +41,8 @@ foreach(program IN ITEMS calls_deadlock mpich_calls_deadlock)
     endforeach()
   endforeach()
 endforeach()
-set_property(TEST mpi.mpich_calls_deadlock_requests-0 mpi.mpich_calls_deadlock_barrier-0 APPEND PROPERTY LABELS long)
+set_property(TEST mpi.mpich_calls_deadlock_requests-0 mpi.mpich_calls_deadlock_barrier-0
+  mpi.mpich_calls_deadlock_receives-0 APPEND PROPERTY LABELS long)
 add_test(NAME mpi.calls_names
   COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/calls/names.sh $<TARGET_FILE:umwelt-mpi> 2000)
 set_tests_properties(mpi.calls_names PROPERTIES LABELS mpi TIMEOUT 60)
@@ -85,3 +86,5 @@ endforeach()
 set_tests_properties(mpi.calls_note.measured PROPERTIES
   PASS_REGULAR_EXPRESSION "--mpi-calls: to count a call of MPI is measured with it")
 set_tests_properties(mpi.calls_note.none PROPERTIES FAIL_REGULAR_EXPRESSION "--mpi-calls: to count")
+set_property(TEST mpi.calls_output-python_mpi4py mpi.calls_output-threads_multiple mpi.calls_output-comm_many
+  mpi.calls_apart-mpich_calls_f90 mpi.calls_apart-mpich_calls_f08 APPEND PROPERTY LABELS long)

@@ -45,7 +45,11 @@ foreach(name IN ITEMS p2p_sendrecv coll_data rma_fence)
     add_test(NAME mpi.determinism-${name}-16.${way}
       COMMAND ${UMWELT_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/determinism.sh $<TARGET_FILE:umwelt> 16 ${mpi_options_${way}}
         -- ${program})
-    set_tests_properties(mpi.determinism-${name}-16.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 180)
+    set_tests_properties(mpi.determinism-${name}-16.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 300
+      ENVIRONMENT UMWELT_TEST_TIMEOUT=120)
+    if(NOT name STREQUAL "p2p_sendrecv")
+      set_property(TEST mpi.determinism-${name}-16.${way} APPEND PROPERTY LABELS long)
+    endif()
   endforeach()
 endforeach()
 

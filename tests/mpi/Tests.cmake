@@ -91,6 +91,7 @@ foreach(script IN ITEMS determinism "../workers/agree")
       ${mpi_programs}/fold_messages)
   set_tests_properties(mpi.${name}-fold_messages PROPERTIES LABELS mpi TIMEOUT 200)
 endforeach()
+set_property(TEST mpi.agree-fold_messages APPEND PROPERTY LABELS long)
 mpi_program(fold_fortran fold_fortran.f90)
 mpi_test(fold_fortran NP 2 WAYS ob1 workers OPTIONS --fold at_least=1MiB,keep=0..800 --fold-budget 2MiB)
 # MPI_Alloc_mem counts for its caller: two ranks have it once
