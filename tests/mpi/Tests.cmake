@@ -71,6 +71,8 @@ mpi_case(rma_types 2)
 mpi_program(pingpong ../bench/pingpong.c)
 mpi_program(win_shared win_shared.c)
 mpi_test(win_shared NP 8 WAYS ob1 workers OPTIONS -N 4)
+# 18 s of CPU in four processes that wait for each other by looking: beside other tests that is a minute
+set_tests_properties(mpi.win_shared-8.workers PROPERTIES PROCESSORS 2 TIMEOUT 150 ENVIRONMENT UMWELT_TEST_TIMEOUT=120)
 mpi_test(win_shared_together PROGRAM win_shared NP 4 WAYS ob1 workers OPTIONS -N 4)
 add_test(NAME mpi.win_shared_apart COMMAND umwelt run -q --cpu none -np 4 -N 2 ${mpi_programs}/win_shared apart)
 set_tests_properties(mpi.win_shared_apart PROPERTIES LABELS "mpi;node" TIMEOUT 60 PASS_REGULAR_EXPRESSION
