@@ -116,7 +116,8 @@ void Linker::begin(const LinkerStart& start)
 {
   process_ = getpid();
   image_ = std::make_unique<Image>(start.interpreter, gave_up, this);
-  std::array<std::string, 4> words = {start.interpreter, "--argv0", "--preload", start.preloaded};
+  std::array<std::string, 4> words = {start.interpreter, "--argv0", "--preload",
+                                      fmt::format("{}", fmt::join(start.preloaded, ":"))};
   std::string program = start.program;
   const std::array<char*, 6> options = {words[0].data(), words[1].data(), start.argv.front(),
                                         words[2].data(), words[3].data(), program.data()};

@@ -18,14 +18,13 @@ namespace umwelt::loader
 {
 
 struct LinkerStart {
-  std::string interpreter;      // PT_INTERP of the program
-  std::string preloaded;        // libumwelt-preload.so, and others before it: without blanks in their paths, and colons
-                                // only between them
-  std::string program;          // path
-  std::vector<char*> argv;      // of the program, with the null pointer at its end
-  std::vector<char*> envp;      // likewise. The C library keeps the strings.
-  AddressRange linked_at;       // where the program has to lie (Program::linked_at)
-  void* stack_bottom = nullptr; // of the caller
+  std::string interpreter;            // PT_INTERP of the program
+  std::vector<std::string> preloaded; // libumwelt-preload.so, and others before it: without blanks and colons
+  std::string program;                // path
+  std::vector<char*> argv;            // of the program, with the null pointer at its end
+  std::vector<char*> envp;            // likewise. The C library keeps the strings.
+  AddressRange linked_at;             // where the program has to lie (Program::linked_at)
+  void* stack_bottom = nullptr;       // of the caller
 };
 
 class Linker

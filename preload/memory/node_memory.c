@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "preload/abi/pause.h"
 #include "preload/memory/node_memory.h"
 
 _Noreturn void __chk_fail(void);
@@ -161,29 +162,6 @@ __attribute__((constructor)) static void find_functions(void)
   *(void**)&real_memmove = dlsym(RTLD_NEXT, "memmove");
 }
 
-uint64_t umw_begin_pause(void)
-{
-  if (umw_gate->paused)
-    return 0;
-  umw_gate->paused_at = __builtin_ia32_rdtsc();
-  umw_gate->paused = UMW_PAUSED;
-  return umw_gate->paused_at;
-}
-
-void umw_end_pause(uint64_t begin)
-{
-  if (begin == 0) /* it was before, and goes on to be */
-    return;
-  umw_gate->paused = 0;
-  if (umw_gate->clock.ps_per_tick == 0)
-    return;
-  const uint64_t ticks = __builtin_ia32_rdtsc() - begin;
-  if (ticks < umw_gate->clock.settle_ticks)
-    umw_gate->clock.burst_start += ticks;
-  else
-    umw_pause_was_long(begin);
-}
-
 enum {
   PIECE = 256,  /* into shared memory, right behind the last: the runtime hears of all of them at once */
   SMALL = 4096, /* out of shared memory, need not be told: it changes nothing for others */
@@ -208,9 +186,9 @@ __attribute__((noinline)) static void* copy_large(void* to, const void* from, si
   while (level->most < copied.size)
     ++level;
   gate->clock.debt_ps += (int64_t)((double)size * level->ps_per_byte);
-  const uint64_t begin = umw_begin_pause();
+  umw_begin_pause(gate);
   copy(to, from, size);
-  umw_end_pause(begin);
+  umw_end_pause(gate);
   return to;
 }
 
@@ -247,9 +225,9 @@ __attribute__((noinline)) static void* copy_shared(void* to, const void* from, s
     gate->clock.debt_ps += (piece ? 0 : gate->line_ps) + (int64_t)((double)size * gate->copy_ps_per_byte);
     gate->made_progress = UMW_GOT_ON;
   }
-  const uint64_t begin = umw_begin_pause();
+  umw_begin_pause(gate);
   copy(to, from, size);
-  umw_end_pause(begin);
+  umw_end_pause(gate);
   return to;
 }
 
@@ -330,9 +308,10 @@ static ssize_t copy_of_peer(pid_t pid, const struct iovec* own, unsigned long ow
   const int process = umw_result(umw_memory_peer(pid, here < there ? here : there, writes));
   if (process < 0)
     return -1;
-  const uint64_t begin = umw_begin_pause();
+  const bool pauses = umw_begin_pause(umw_gate);
   const ssize_t result = call(process, own, own_count, theirs, their_count, flags);
-  umw_end_pause(begin);
+  if (pauses)
+    umw_end_pause(umw_gate);
   return result;
 }
 

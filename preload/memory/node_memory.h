@@ -18,7 +18,4 @@ struct umw_place {
   uint64_t device, inode, offset;
 };
 bool umw_shared_place(const void* address, struct umw_place* place);
-/* What goes by until umw_end_pause() with its result is not the program's computing. */
-uint64_t umw_begin_pause(void);
-void umw_end_pause(uint64_t begin);
 #pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "preload/abi/pause.h"
+
 /* Which arguments are what, in the blocking form; nonblocking and persistent ones have the same in the same places. */
 struct arguments {
   uint8_t kind; /* enum umw_mpi_side_kind of what is sent, */
@@ -61,36 +63,6 @@ static struct {
 static uintptr_t look_request;
 static char status[256]; /* an MPI_Status of either library has less */
 
-void umw_mpi_pause(void)
-{
-  if (umw_mpi_gate->paused)
-    return;
-  umw_mpi_gate->paused_at = __builtin_ia32_rdtsc();
-  umw_mpi_gate->paused = UMW_PAUSED;
-}
-
-void umw_mpi_resume(void)
-{
-  struct umw_gate* gate = umw_mpi_gate;
-  struct umw_clock* clock = &gate->clock;
-  const uint64_t begin = gate->paused == UMW_PAUSED ? gate->paused_at : clock->burst_start;
-  gate->paused = 0;
-  if (clock->ps_per_tick == 0)
-    return;
-  const uint64_t ticks = __builtin_ia32_rdtsc() - begin;
-  if (ticks < clock->settle_ticks) {
-    clock->burst_start += ticks;
-    return;
-  }
-  struct umw_args_umw_pause_was_long arguments = {0, begin};
-  umw_mpi_cross(UMW_OP_umw_pause_was_long, &arguments);
-}
-
-void umw_mpi_cross(uint32_t operation, void* arguments)
-{
-  umw_mpi_gate->cross(umw_mpi_gate, operation, arguments);
-}
-
 static int nothing_to_do(void)
 {
   return 0;
@@ -127,23 +99,23 @@ static void look(void)
 void umw_mpi_let_library_look(void)
 {
   enum { MOST = 1000 };
-  umw_mpi_resume();
+  umw_end_pause(umw_mpi_gate);
   for (unsigned i = 0; i < MOST; ++i) {
     const uint64_t crossings = umw_mpi_gate->crossings;
     look();
     if (umw_mpi_gate->crossings == crossings)
       break;
   }
-  umw_mpi_pause();
+  umw_begin_pause(umw_mpi_gate);
 }
 
 /* Until the runtime says that something has changed, in the library's way. */
 static void poll_library(uint64_t seen)
 {
-  umw_mpi_resume();
+  umw_end_pause(umw_mpi_gate);
   while (__atomic_load_n(&umw_mpi_gate->collective_news, __ATOMIC_RELAXED) == seen)
     look();
-  umw_mpi_pause();
+  umw_begin_pause(umw_mpi_gate);
 }
 
 /* --- making out a call --- */
@@ -301,7 +273,7 @@ static bool join(struct umw_mpi_communicator* communicator)
     return true;
   struct umw_args_umw_collective_join arguments = {
       0, communicator->members, (uint64_t)communicator->size * sizeof(int32_t), communicator->ordinal};
-  umw_mpi_cross(UMW_OP_umw_collective_join, &arguments);
+  umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_collective_join, &arguments);
   communicator->number = arguments.result + 1;
   return arguments.result >= 0;
 }
@@ -338,7 +310,7 @@ int64_t umw_mpi_come(struct umw_mpi_collective* collective, bool blocks)
   collective->call.how =
       blocks ? collective->call.how | UMW_COLLECTIVE_BLOCKS : collective->call.how & ~(uint32_t)UMW_COLLECTIVE_BLOCKS;
   struct umw_args_umw_collective_begin arguments = {0, &collective->call};
-  umw_mpi_cross(UMW_OP_umw_collective_begin, &arguments);
+  umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_collective_begin, &arguments);
   return arguments.result;
 }
 
@@ -367,7 +339,7 @@ void umw_mpi_finish(const struct umw_mpi_collective* collective, int64_t state)
     }
     seen = umw_mpi_gate->collective_news;
     struct umw_args_umw_collective_wait arguments = {0, number, 1};
-    umw_mpi_cross(UMW_OP_umw_collective_wait, &arguments);
+    umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_collective_wait, &arguments);
     state = arguments.result;
   }
   umw_mpi_accept(&collective->receive, collective->comm);
@@ -392,7 +364,7 @@ bool umw_mpi_model(const struct umw_mpi_frame* frame, const uintptr_t* words, ui
   const struct umw_mpi_row* row = frame->row;
   if (!row || row->persistent || !umw_mpi_open || !umw_mpi_gate)
     return false;
-  umw_mpi_pause();
+  umw_begin_pause(umw_mpi_gate);
   struct umw_mpi_collective made;
   bool done = made_out(row, words, &made);
   if (done && row->request) {
@@ -402,7 +374,7 @@ bool umw_mpi_model(const struct umw_mpi_frame* frame, const uintptr_t* words, ui
     umw_mpi_end_side(&made.send, false);
     umw_mpi_end_side(&made.receive, false);
   }
-  umw_mpi_resume();
+  umw_end_pause(umw_mpi_gate);
   *result = 0; /* MPI_SUCCESS */
   return done;
 }

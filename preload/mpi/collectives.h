@@ -101,12 +101,6 @@ void umw_mpi_finish(const struct umw_mpi_collective* collective, int64_t state);
 void umw_mpi_let_library_look(void);
 void umw_mpi_leave_communicator(const struct umw_mpi_communicator* communicator);
 
-/* What follows is Umwelt's work, which takes no time, also across calls; the program's again, or the library's for it.
- */
-void umw_mpi_pause(void);
-void umw_mpi_resume(void);
-void umw_mpi_cross(uint32_t operation, void* arguments);
-
 /* --- requests.c --- */
 
 void umw_mpi_begin_requests(const void* caller);

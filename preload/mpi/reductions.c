@@ -31,14 +31,14 @@ static void combine(uintptr_t a, uintptr_t b, const struct umw_mpi_reduction* re
 static uint64_t fetch(int64_t number, char* buffer, uint64_t capacity)
 {
   struct umw_args_umw_collective_vectors arguments = {0, number, buffer, capacity};
-  umw_mpi_cross(UMW_OP_umw_collective_vectors, &arguments);
+  umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_collective_vectors, &arguments);
   return arguments.result > 0 ? (uint64_t)arguments.result : 0;
 }
 
 static void deliver(int64_t number, const char* vector)
 {
   struct umw_args_umw_collective_reduced arguments = {0, number, vector};
-  umw_mpi_cross(UMW_OP_umw_collective_reduced, &arguments);
+  umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_collective_reduced, &arguments);
 }
 
 /* Vectors are as they lie in memory: each becomes what is combined so far. */

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "preload/abi/pause.h"
+
 struct operation {
   struct umw_mpi_collective collective;
   int64_t number; /* to the runtime */
@@ -134,14 +136,14 @@ static void complete_due(void)
   if (!pending || __atomic_load_n(&umw_mpi_gate->collective_news, __ATOMIC_RELAXED) == news)
     return;
   news = umw_mpi_gate->collective_news;
-  umw_mpi_pause();
+  umw_begin_pause(umw_mpi_gate);
   for (struct operation *operation = pending, *next; operation; operation = next) {
     next = operation->next;
     if (operation->busy)
       continue;
     operation->busy = true;
     struct umw_args_umw_collective_wait arguments = {0, operation->number, 0};
-    umw_mpi_cross(UMW_OP_umw_collective_wait, &arguments);
+    umw_mpi_gate->cross(umw_mpi_gate, UMW_OP_umw_collective_wait, &arguments);
     operation->busy = false;
     next = operation->next;
     if (arguments.result % UMW_COLLECTIVE_STATES != UMW_COLLECTIVE_OVER)
@@ -149,7 +151,7 @@ static void complete_due(void)
     umw_mpi_accept(&operation->collective.receive, operation->collective.comm);
     complete(operation);
   }
-  umw_mpi_resume();
+  umw_end_pause(umw_mpi_gate);
 }
 
 static struct operation* operation_of(uint64_t request)
@@ -166,10 +168,10 @@ static void wait_for(struct operation* operation)
   if (operation->busy)
     return;
   operation->busy = true;
-  umw_mpi_pause();
+  umw_begin_pause(umw_mpi_gate);
   umw_mpi_finish(&operation->collective, operation->number * UMW_COLLECTIVE_STATES + UMW_COLLECTIVE_PENDING);
   complete(operation);
-  umw_mpi_resume();
+  umw_end_pause(umw_mpi_gate);
 }
 
 bool umw_mpi_start_request(struct umw_mpi_collective* collective, uintptr_t place)
@@ -211,9 +213,9 @@ static bool start_persistent(uintptr_t place)
   struct persistent* one = persistent_of(umw_mpi_handle_at(place));
   if (!one)
     return false;
-  umw_mpi_pause();
+  umw_begin_pause(umw_mpi_gate);
   const struct operation* operation = begin(&one->collective);
-  umw_mpi_resume();
+  umw_end_pause(umw_mpi_gate);
   if (!operation)
     __builtin_trap();
   one->request = operation->request;

@@ -2,7 +2,6 @@
 #include "runtime/cli/option_checks.h"
 
 #include <array>
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,19 +49,6 @@ void check_trace(plan::RunOptions& run)
   if (!run.html.empty() && run.repeat > 1)
     throw UsageError("--html", "one run", fmt::format("--repeat {}", run.repeat),
                      "Write --report FILE, and let `umwelt report FILE` make the page of all runs.");
-}
-
-// Each would replace what the other has written.
-void check_files(const plan::RunOptions& run)
-{
-  const std::array<std::pair<const char*, const std::string*>, 3> files{
-      {{"--report", &run.report}, {"--html", &run.html}, {"--trace", &run.trace}}};
-  for (std::size_t i = 0; i < files.size(); ++i)
-    for (std::size_t k = i + 1; k < files.size(); ++k)
-      if (!files[i].second->empty() && std::filesystem::path(*files[i].second).lexically_normal() ==
-                                           std::filesystem::path(*files[k].second).lexically_normal())
-        throw UsageError(files[k].first, fmt::format("another file than that of {}", files[i].first),
-                         in_quotes(*files[k].second), "Give each a name of its own.");
 }
 
 void check_factors(plan::RunOptions& run)
@@ -118,7 +104,6 @@ void check_job(plan::RunOptions& run)
   check_ctl(run);
   check_universe(run);
   check_trace(run);
-  check_files(run);
   check_watch(run);
   check_factors(run);
 }

@@ -54,8 +54,10 @@ public:
   {
     const std::uint64_t end = clocks_.ticks();
     last_end_ = end;
-    const double burst = picoseconds(end - begin);
     const Span before = std::exchange(earlier_, {});
+    if (begin >= end) // counters of two cores may differ by a little
+      return 0;
+    const double burst = picoseconds(end - begin);
     if (end - begin < correction_ticks_)
       return static_cast<sim::SimTime>(burst);
     const double interrupted = timer_ticks(burst);
@@ -70,19 +72,20 @@ public:
   }
 
   // What has gone by since `pause`, in the middle of the burst that began at `begin`, is not the program's. Returns
-  // what the burst's begin is to be from now on.
+  // what the burst's begin is to be from now on: now at the latest, if it began in the pause, or was put off because of
+  // what led to it (TrapCost).
   std::uint64_t exclude(std::uint64_t begin, std::uint64_t pause)
   {
     const std::uint64_t end = clocks_.ticks();
     if (end - pause < correction_ticks_)
-      return begin + (end - pause);
+      return std::min(begin + (end - pause), end);
     last_end_ = end;
     const Span before = earlier_;
     const Span all = before + close(end);
     const double paused = std::min(picoseconds(end - pause), all.wall);
     const double away = std::max(all.wall - all.cpu - paused, 0.0); // the rest was lost in the pause
     earlier_ = {all.wall - paused, all.wall - paused - away};
-    return begin + (opened_ - pause);
+    return std::min(begin + (opened_ - pause), opened_);
   }
 
 private:

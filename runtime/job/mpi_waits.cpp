@@ -13,6 +13,7 @@
 #include "runtime/job/thread.h"
 #include "runtime/mpi/waits.h"
 #include "runtime/portals/fabric/process.h"
+#include "runtime/rank_host/mpi_call.h"
 
 namespace umwelt::job
 {
@@ -22,12 +23,7 @@ namespace
 
 const umw_mpi_call* call_of(const Thread& thread)
 {
-  const umw_gate& gate = thread.rank.gate;
-  const auto* const end = std::end(gate.mpi_calls);
-  const auto* const call = std::find_if(std::begin(gate.mpi_calls), end, [&thread](const umw_mpi_call& one) {
-    return one.function != UMW_MPI_NONE && one.tid == thread.tid;
-  });
-  return call == end ? nullptr : call;
+  return rank_host::mpi_call_of(thread.rank.gate, thread.tid);
 }
 
 // Calls of MPI that ranks' main threads are in, job by job, in the order in which they began.

@@ -21,10 +21,15 @@ Installation find_installation()
           libraries / "umwelt-serve"};
 }
 
-std::string Installation::preloaded(bool folding, bool mpi_layer) const
+std::vector<std::string> Installation::preloaded(bool folding, bool mpi_layer) const
 {
-  // MPI_Alloc_mem is for whoever calls it, which libumwelt-fold.so can see only if it comes first.
-  return (folding ? fold.string() + ":" : "") + (mpi_layer ? mpi.string() + ":" : "") + shim.string();
+  std::vector<std::string> all;
+  if (folding) // first: MPI_Alloc_mem is for whoever calls it, which libumwelt-fold.so does not see otherwise
+    all.push_back(fold);
+  if (mpi_layer)
+    all.push_back(mpi);
+  all.push_back(shim);
+  return all;
 }
 
 std::vector<std::filesystem::path> Installation::needed() const

@@ -26,7 +26,7 @@ struct Installation {
   // The files that every run needs.
   [[nodiscard]] std::vector<std::filesystem::path> needed() const;
   // Libraries for ranks (loader/linker.h).
-  [[nodiscard]] std::string preloaded(bool folding, bool mpi_layer) const;
+  [[nodiscard]] std::vector<std::string> preloaded(bool folding, bool mpi_layer) const;
 };
 
 Installation find_installation();

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/launch/results.h"
 
+#include <array>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,6 +56,16 @@ std::string_view remark_on(const observe::Trace& trace, observe::TraceFormat for
   return "";
 }
 
+// Whether what is written to one of them is lost when the other is written; not so with devices and pipes.
+bool replaces(const std::string& one, const std::string& other)
+{
+  std::error_code ignored;
+  const auto place = [&ignored](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  return !other.empty() && !std::filesystem::is_other(one, ignored) && place(one) == place(other);
+}
+
 } // namespace
 
 void note(const plan::RunOptions& options, const std::string& text)
@@ -62,10 +76,19 @@ void note(const plan::RunOptions& options, const std::string& text)
 
 void check_results(const plan::RunOptions& options)
 {
-  for (const auto& [option, path] :
-       {std::pair("--report", &options.report), {"--html", &options.html}, {"--trace", &options.trace}})
-    if (!path->empty() && (path != &options.trace || options.trace_format != observe::TraceFormat::otf2))
+  const std::array<std::pair<const char*, const std::string*>, 3> files{
+      {{"--report", &options.report}, {"--html", &options.html}, {"--trace", &options.trace}}};
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    const auto& [option, path] = *file;
+    if (path->empty())
+      continue;
+    for (auto other = std::next(file); other != files.end(); ++other)
+      if (replaces(*path, *other->second))
+        throw UsageError(fmt::format("{} {}", option, *path), "a file of its own",
+                         fmt::format("that of {} {}", other->first, *other->second), "Name another one.");
+    if (path != &options.trace || options.trace_format != observe::TraceFormat::otf2)
       observe::ResultFile::check(option, *path);
+  }
 }
 
 std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)

@@ -186,7 +186,8 @@ void plan_programs(plan::Plan& plan, std::span<const Execution> executions, cons
 void describe(const plan::RunOptions& options, const plan::Plan& plan)
 {
   note(options, fmt::format("platform {}: {} nodes of {} cores; model {}; shim {}", plan.platform->name(),
-                            plan.platform->node_count(), plan.platform->node(0).cores, options.model, plan.preloaded));
+                            plan.platform->node_count(), plan.platform->node(0).cores, options.model,
+                            fmt::join(plan.preloaded, ":")));
   for (const plan::ProgramPlan& program : plan.programs) {
     note(options, fmt::format("program {} in {}, {} libraries", program.program.path, program.directory,
                               program.program.libraries.size()));

@@ -63,7 +63,7 @@ struct Plan {
   std::uint64_t most_descriptors = 0;         // to which it may raise that
   std::uint64_t own_descriptors = 0;          // what Umwelt needs of its own in the process that has most ranks
   std::unique_ptr<observe::Trace> trace;      // null: not asked for
-  std::string preloaded;                      // into ranks: libumwelt-preload.so, and others before it
+  std::vector<std::string> preloaded;         // into ranks: libumwelt-preload.so, and others before it
   // Throws UsageError, loader::Refusal.
   std::function<ProgramPlan(const SpawnedProgram&)> plan_spawned;
   // What is short on this machine for so many more ranks of these programs, as a message; empty: nothing. `maps`: that

@@ -7,6 +7,7 @@
 
 #include "runtime/base/demangle.h"
 #include "runtime/mpi/event_spool.h"
+#include "runtime/rank_host/mpi_call.h"
 #include "runtime/rank_host/rank_host.h"
 
 namespace umwelt::rank_host
@@ -18,9 +19,7 @@ namespace
 // The shim tells of a call of MPI when it is over, so what is told in between would come before its beginning.
 bool in_mpi(const umw_gate& gate)
 {
-  return std::any_of(std::begin(gate.mpi_calls), std::end(gate.mpi_calls), [&gate](const umw_mpi_call& call) {
-    return call.function != UMW_MPI_NONE && call.tid == gate.tid;
-  });
+  return mpi_call_of(gate, gate.tid) != nullptr;
 }
 
 } // namespace

@@ -109,7 +109,7 @@ struct Rank {
   std::vector<std::string> environment;
   std::string program_path;
   std::string interpreter;                // its dynamic linker
-  std::string preloaded;                  // libumwelt-preload.so, and others before it (loader/linker.h)
+  std::vector<std::string> preloaded;     // libumwelt-preload.so, and others before it (loader/linker.h)
   loader::AddressRange linked_at;         // where the program has to lie, if anywhere
   std::shared_ptr<Directory> directory;   // working directory; ranks that have not left it share one
   mode_t file_mask = FileMask().before(); // umask(2)

@@ -97,7 +97,7 @@ protected:
     LinkerStart start;
     start.interpreter = program.interpreter;
     start.program = program.path;
-    start.preloaded = UMWELT_SHIM;
+    start.preloaded = {UMWELT_SHIM};
     start.linked_at = program.linked_at;
     start.argv = {name, nullptr};
     start.envp = {nullptr};

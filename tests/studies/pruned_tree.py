@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How much of a fat tree's top HPL needs: two levels with 1 to 16 switches above, ranks on nodes one after the other
-and in random order. HPL's messages alone (panels.c) on many nodes, HPL itself on few. PRUNED_TREE.md is the page."""
+and in random order. HPL itself, and its messages alone (panels.c). PRUNED_TREE.md is the page."""
 
 import studies
 
@@ -42,10 +42,11 @@ def main():
     words("--small-spines", type=studies.numbers, default=list(range(1, 17)), help="N there; default 1,2,...,16")
     words("--order", type=int, default=4096, help="of the matrix of panels; default %(default)s")
     words("--rate", type=float, default=500.0, help="of a node of panels, Gflop/s; default 500")
-    words("--hpl-tree", type=studies.grid, default=(4, 4), help="as --tree, for HPL; default 4x4")
-    words("--hpl-grid", type=studies.grid, default=(4, 4), help="P x Q of HPL; default 4x4")
-    words("--hpl-spines", type=studies.numbers, default=[1, 2, 3, 4], help="default 1,2,3,4")
-    words("--n", type=int, default=2048, help="order of HPL's matrix; default %(default)s")
+    words("--hpl-tree", type=studies.grid, default=(16, 32), help="as --tree, for HPL; default 16x32")
+    words("--hpl-grid", type=studies.grid, default=(16, 32), help="P x Q of HPL; default 16x32")
+    words("--hpl-spines", type=studies.numbers, default=[1, 2, 3, 4, 5, 6, 8, 12, 16],
+          help="default 1,2,3,4,5,6,8,12,16")
+    words("--n", type=int, default=4096, help="order of HPL's matrix; default %(default)s")
     words("--faster", type=int, default=10, help="--compute-factor of HPL; default %(default)s")
     options = study.begin()
 

@@ -354,14 +354,6 @@ TEST(Trace, FunctionsAreOneListAndNeedATraceThatShowsCalls)
   EXPECT_THAT(parse_error({"--trace", "a.otf2", "--trace-functions", "a,,b", "p"}), HasSubstr("by its symbol"));
 }
 
-TEST(Files, ResultsDoNotReplaceEachOther)
-{
-  EXPECT_THAT(parse_error({"--report", "a", "--html", "./a", "p"}),
-              HasSubstr("--html: expected another file than that of --report, got './a'"));
-  EXPECT_THAT(parse_error({"--html", "a.csv", "--trace", "a.csv", "p"}), HasSubstr("--trace: expected another file"));
-  EXPECT_EQ(parse({"--report", "a", "--html", "b", "--trace", "c.csv", "p"}).html, "b");
-}
-
 TEST(Accepted, HarmlessOptionsAreSilent)
 {
   EXPECT_TRUE(parse({"--allow-run-as-root", "--oversubscribe", "--bind-to", "core", "app"}).notes.empty());

@@ -218,6 +218,26 @@ TEST_F(FakeMeterTest, WhatWasBeforeAPauseIsNotTheNextBursts)
   expect_near(burst(3 * ms), 3 * ms);
 }
 
+TEST_F(FakeMeterTest, ABurstThatBeginsInAPauseBeginsBehindIt)
+{
+  for (const std::int64_t pause : {2 * us, 50 * us, 3 * ms}) {
+    const std::uint64_t paused = machine.ticks();
+    machine.work(pause);
+    const std::uint64_t begin = meter.exclude(machine.ticks(), paused);
+    EXPECT_LE(begin, machine.ticks());
+    machine.work(1 * us);
+    expect_near(meter.measure(begin) / sim::nanosecond, 1 * us);
+  }
+}
+
+TEST_F(FakeMeterTest, ABurstThatHasNotBegunTakesNoTime)
+{
+  const std::uint64_t begin = meter.begin();
+  EXPECT_EQ(meter.measure(begin + 1'000'000), 0);
+  machine.work(1 * us);
+  expect_near(meter.measure(begin) / sim::nanosecond, 1 * us);
+}
+
 // --- this machine ----------------------------------------------------------------------------------------------------
 
 // On a busy machine the kernel's clock and the meter part by what each of them counts of an interruption, so the burst

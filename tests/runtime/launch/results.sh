@@ -86,6 +86,11 @@ refused)
     --report absent/r.json
   run 121 "--report .: expected a file that can be written, got: Is a directory" --report .
   run 121 "--report a: expected a file of its own, got that of --trace ./a" --report a --trace ./a --trace-format csv
+  run 121 "--html ./a: expected a file of its own, got that of --trace a" --html ./a --trace a --trace-format csv
+  ln -s b c
+  touch b
+  run 121 "--report b: expected a file of its own, got that of --html c" --report b --html c
+  rm b c
   # before a wrapper runs
   timeout 60 "$umwelt" run -np 1 --report absent/r.json sh -c "touch ran; exec $program" 2>stderr
   [ $? = 121 ] || fail "exit code with a wrapper"
