@@ -52,9 +52,13 @@ int doctor(bool json)
 {
   const char* temporary = std::getenv("TMPDIR");
   const launch::Installation installation = launch::find_installation();
-  const auto findings =
-      cli::examine_machine({installation.components, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
-                            installation.needed(), installation.calibrate, installation.tune, installation.sweep});
+  const auto findings = cli::examine_machine({installation.components,
+                                              temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
+                                              installation.needed(),
+                                              {{"umwelt calibrate", installation.calibrate},
+                                               {"umwelt tune", installation.tune},
+                                               {"umwelt sweep", installation.sweep},
+                                               {"umwelt run --serve", installation.serve}}});
   fmt::print("{}", json ? cli::doctor_json(findings) : cli::doctor_text(findings));
   return cli::doctor_exit_code(findings);
 }

@@ -92,9 +92,8 @@ std::vector<Finding> examine_machine(const DoctorRequest& request)
   };
   for (const std::filesystem::path& library : request.libraries)
     findings.push_back(check_library(library, version()));
-  findings.push_back(check_program("umwelt calibrate", request.calibrate));
-  findings.push_back(check_program("umwelt tune", request.tune));
-  findings.push_back(check_program("umwelt sweep", request.sweep));
+  for (const auto& [name, program] : request.programs)
+    findings.push_back(check_program(name, program));
   return findings;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace umwelt::cli
@@ -26,9 +27,8 @@ struct DoctorRequest {
   std::filesystem::path components;             // directory of Umwelt's mca_*_portals4.so
   std::filesystem::path temporary;              // where files of a run go: $TMPDIR or /tmp
   std::vector<std::filesystem::path> libraries; // of Umwelt itself, which every run needs
-  std::filesystem::path calibrate;              // the program behind `umwelt calibrate`
-  std::filesystem::path tune;                   // likewise
-  std::filesystem::path sweep;                  // likewise
+  // Programs behind commands and options, with the name of these.
+  std::vector<std::pair<std::string, std::filesystem::path>> programs;
 };
 
 std::vector<Finding> examine_machine(const DoctorRequest& request);

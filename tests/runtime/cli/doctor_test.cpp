@@ -173,9 +173,13 @@ TEST(Doctor, ALibraryThatIsMissingOrAnotherOneFails)
 TEST(Doctor, ExaminesThisMachine)
 {
   const test::TemporaryDirectory directory;
-  const auto findings = examine_machine(
-      {directory.path(), directory.path(), {directory.path() / "gone"}, "/bin/sh", "/bin/sh", "/bin/sh"});
-  EXPECT_EQ(findings.size(), 21u);
+  const auto findings = examine_machine({directory.path(),
+                                         directory.path(),
+                                         {directory.path() / "gone"},
+                                         {{"umwelt tune", "/bin/sh"}, {"umwelt sweep", directory.path() / "gone"}}});
+  EXPECT_EQ(findings.size(), 20u);
+  EXPECT_EQ(findings.back().subject, "umwelt sweep");
+  EXPECT_EQ(findings.back().health, Health::warn);
   for (const Finding& finding : findings) {
     EXPECT_FALSE(finding.detail.empty()) << finding.subject;
     EXPECT_EQ(finding.advice.empty(), finding.health == Health::ok) << finding.subject;
