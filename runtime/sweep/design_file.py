@@ -53,6 +53,7 @@ class RunSpec:
     memory: int | None = None  # bytes for a point
     retries: int = 1
     mpi_calls: bool = False
+    report_details: bool = False
     keep: tuple[str, ...] = ()
 
 
@@ -348,14 +349,18 @@ def _size(node: Node | None) -> int | None:
     return _above_zero(node, size, "a size (2GiB)")
 
 
+_RUN_KEYS = ("jobs", "timeout", "memory", "retries", "mpi_calls", "report_details", "keep")
+
+
 def _run(node: Node | None) -> RunSpec:
-    parts = {} if node is None else node.mapping(("jobs", "timeout", "memory", "retries", "mpi_calls", "keep"))
+    parts = {} if node is None else node.mapping(_RUN_KEYS)
     return RunSpec(
         jobs=parts["jobs"].integer(1, 4096) if "jobs" in parts else 1,
         timeout=_time(parts.get("timeout")),
         memory=_size(parts.get("memory")),
         retries=parts["retries"].integer(0, 100) if "retries" in parts else 1,
         mpi_calls=parts["mpi_calls"].flag() if "mpi_calls" in parts else False,
+        report_details=parts["report_details"].flag() if "report_details" in parts else False,
         keep=tuple(entry.one_of(KEPT) for entry in parts["keep"].list()) if "keep" in parts else (),
     )
 

@@ -60,12 +60,18 @@ def pairs(report: dict[str, Any]) -> list[list[Any]]:
 
 
 def links(report: dict[str, Any]) -> list[list[Any]]:
-    """Numbers of links, as far as the report has any: link, what, number."""
+    """Numbers of links that carried something: link, what, number. Utilizations are of the whole run and of the part of
+    it in which the link was busiest (`bin_ps` of the report)."""
     found = []
-    for entry in report.get("links", []):
-        name = entry.get("name", entry.get("link")) if isinstance(entry, dict) else None
-        if name is not None:
-            found += [[str(name), key, value] for key, value in entry.items() if _is_number(value)]
+    load = report.get("links", {})
+    for entry in load.get("links", []):
+        rate = entry["bandwidth_Bps"] * 1e-12
+        numbers = {key: entry[key] for key in ("bytes", "bandwidth_Bps", "latency_ps") if key in entry}
+        if report.get("simulated_ps"):
+            numbers["utilization"] = entry["bytes"] / (rate * report["simulated_ps"])
+        if entry.get("bytes_per_bin"):
+            numbers["busiest_utilization"] = max(entry["bytes_per_bin"]) / (rate * load["bin_ps"])
+        found += [[entry["name"], key, value] for key, value in numbers.items()]
     return found
 
 

@@ -293,6 +293,8 @@ class Commands:
             arguments += ["-x", f"{name}={text}"]
         if design.run.mpi_calls:
             arguments.append("--mpi-calls")
+        if design.run.report_details:
+            arguments.append("--report-details")
         program = fill(design.program, values)
         arguments += [self._found(program), *(fill(text, values) for text in design.arguments)]
         files = {name: fill(text, values) for name, text in self._templates.items()}

@@ -20,6 +20,7 @@ HELP = """Usage: umwelt run [options]
   --node KEY=VALUE|@FILE        parameter
   --seed N                      seed
   --mpi-calls                   follow calls
+  --report-details              links, time lines
   --oversubscribe               slots are no limit
   -q, --quiet                   no summary
 """
@@ -76,6 +77,9 @@ def run(words):
             "messages": [{"from": 0, "to": 1, "messages": 2, "bytes": 8}], "waited_ps": {"sends": 1},
         },
     }  # fmt: skip
+    if "--report-details" in words:
+        link = {"name": "n0 up", "class": "node", "bandwidth_Bps": 1e10, "latency_ps": 100000, "from": 0, "to": 1}
+        value["links"] = {"bin_ps": 10**6, "links": [link | {"bytes": 6000, "bytes_per_bin": [5000, 0, 1000]}]}
     with open(report, "w", encoding="utf-8") as file:
         json.dump(value, file)
 

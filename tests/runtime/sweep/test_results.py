@@ -16,7 +16,7 @@ from sweep.store import Store
 class Results(Case):
     def setUp(self) -> None:
         super().setUp()
-        self.design(DESIGN + "run: {mpi_calls: true}\nmetrics: {units: 'result: ([0-9.]+)'}\n")
+        self.design(DESIGN + "run: {mpi_calls: true, report_details: true}\nmetrics: {units: 'result: ([0-9.]+)'}\n")
         self.sweep("design.yaml")
         self.path = self.directory / "design.sweep"
 
@@ -24,14 +24,17 @@ class Results(Case):
         with schema.results(self.path) as database:
             count = dict(database.execute(
                 " UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in (
-                    "points", "levels", "functions", "pairs", "failures", "hosts", "contexts"))))  # fmt: skip
-            self.assertEqual(count, {"points": 6, "levels": 12, "functions": 6, "pairs": 6, "failures": 0, "hosts": 1,
-                                     "contexts": 1})  # fmt: skip
+                    "points", "levels", "functions", "pairs", "links", "failures", "hosts", "contexts"))))  # fmt: skip
+            self.assertEqual(count, {"points": 6, "levels": 12, "functions": 6, "pairs": 6, "links": 30, "failures": 0,
+                                     "hosts": 1, "contexts": 1})  # fmt: skip
             values = dict(database.execute("SELECT metric, value FROM results WHERE point = 0 AND simulated"))
+            links = dict(database.execute("SELECT what, value FROM links WHERE point = 0 AND link = 'n0 up'"))
             context = json.loads(database.execute("SELECT value FROM contexts").fetchone()[0])
         self.assertEqual(values["simulated_ps"], round(values["simulated_s"] * 1e12))
         self.assertEqual(values["ranks.compute_ps.sum"], 2 * values["ranks.compute_ps.max"] - 1)
         self.assertAlmostEqual(values["units"], (values["simulated_ps"] - 10**9) / 7, places=3)
+        self.assertAlmostEqual(links["utilization"], 6000 / (values["simulated_s"] * 1e10))
+        self.assertAlmostEqual(links["busiest_utilization"], 0.5)
         self.assertIn(str(self.directory / "app"), context["files"]["programs"])
 
     def test_gathered_again_it_is_the_same(self):
