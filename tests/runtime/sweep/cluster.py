@@ -141,22 +141,26 @@ class Cluster:
         self.processes[name].kill()
         self.processes[name].wait()
 
+    def _ask(self, *words: str) -> list[str]:
+        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, check=False)
+        return done.stdout.split() if done.returncode == 0 else []
+
+    def take_back_drained(self) -> bool:
+        """As an administrator does: a controller that was killed may start a job again that has ended without its
+        knowledge, and lets the node have no more jobs when that refuses (Slurm 22.05)."""
+        state = self._ask("sinfo", "--noheader", "--format=%T")
+        if not state or not state[0].startswith("drain"):
+            return False
+        self._ask("scontrol", "update", f"NodeName={self.host}", "State=RESUME")
+        return True
+
     def wait_until_up(self, patience: float = 30) -> None:
         until = time.monotonic() + patience
         while time.monotonic() < until:
-            done = subprocess.run(
-                ["sinfo", "--noheader", "--format=%T"],
-                env=self.environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if (
-                done.returncode == 0
-                and done.stdout.split()
-                and done.stdout.split()[0] in ("idle", "mixed", "allocated")
-            ):
+            state = self._ask("sinfo", "--noheader", "--format=%T")
+            if state and state[0] in ("idle", "mixed", "allocated"):
                 return
+            self.take_back_drained()
             time.sleep(0.2)
         logs = "\n".join(
             f"{log.name}: {log.read_text(errors='replace')[-1500:]}"
