@@ -52,7 +52,8 @@ class Row:
 
     def title(self):
         return " ".join(
-            [self.name, *([size_text(self.size)] if self.size else []), *(["measured"] if self.measured else [])]
+            [self.name, *([size_text(self.size)] if self.size else []), *(["measured"] if self.measured else []),
+             *(["modelled"] if "--collectives" in self.umwelt else [])]
         )
 
 
@@ -86,6 +87,9 @@ def all_rows():
         for size in sizes:
             rows.append(Row("bcast", ranks, size))
             rows.append(Row("allreduce", ranks, size, goal=1.0 if (ranks, size) == (64, 8) else None))
+            if size == 8:
+                goal = 0.15 if ranks == 64 else None
+                rows.append(Row("allreduce", ranks, size, goal=goal, umwelt=("--collectives", "zero")))
             if 2 * ranks * ranks * size <= 4 << 30:
                 goal = {(64, 1 << 10): 0.05, (128, 64 << 10): 0.05}.get((ranks, size))
                 rows.append(Row("alltoall", ranks, size, goal=goal))

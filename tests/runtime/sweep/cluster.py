@@ -145,14 +145,18 @@ class Cluster:
         done = subprocess.run(words, env=self.environment, capture_output=True, text=True, check=False)
         return done.stdout.split() if done.returncode == 0 else []
 
-    def take_back_drained(self) -> bool:
+    def set_right(self) -> bool:
         """As an administrator does: a controller that was killed may start a job again that has ended without its
-        knowledge, and lets the node have no more jobs when that refuses (Slurm 22.05)."""
+        knowledge. The node refuses that, gets no more jobs ("Duplicate jobid"), and the job is held (Slurm 22.05)."""
         state = self._ask("sinfo", "--noheader", "--format=%T")
-        if not state or not state[0].startswith("drain"):
-            return False
-        self._ask("scontrol", "update", f"NodeName={self.host}", "State=RESUME")
-        return True
+        drained = bool(state) and state[0].startswith("drain")
+        if drained:
+            self._ask("scontrol", "update", f"NodeName={self.host}", "State=RESUME")
+        jobs = self._ask("squeue", "--noheader", "--array", "--states=PENDING", "--format=%i/%r")
+        held = [job.split("/")[0] for job in jobs if job.endswith("/launch")]  # "launch failed requeued held"
+        for job in held:
+            self._ask("scontrol", "release", job)
+        return drained or bool(held)
 
     def wait_until_up(self, patience: float = 30) -> None:
         until = time.monotonic() + patience
@@ -160,7 +164,7 @@ class Cluster:
             state = self._ask("sinfo", "--noheader", "--format=%T")
             if state and state[0] in ("idle", "mixed", "allocated"):
                 return
-            self.take_back_drained()
+            self.set_right()
             time.sleep(0.2)
         logs = "\n".join(
             f"{log.name}: {log.read_text(errors='replace')[-1500:]}"

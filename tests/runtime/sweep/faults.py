@@ -41,7 +41,7 @@ class Fault:
     def __init__(self, one: Cluster, directory: pathlib.Path, drawer: random.Random) -> None:
         self._cluster = one
         self._drawer = drawer
-        self.drained = 0
+        self.set_right = 0
         self.directory = directory
         self.store = Store(directory / "design.sweep")
         self.environment = {**one.environment, "STAND_IN_LOG": str(directory / "log"), "STAND_IN_SECONDS": "0.1"}
@@ -96,12 +96,12 @@ class Fault:
         )
         return done.returncode != 0 or bool(done.stdout.strip())
 
-    def wait(self, patience: float = 240) -> None:
+    def wait(self, patience: float = 600) -> None:
         until = time.monotonic() + patience
         while self._busy():
             if time.monotonic() > until:
                 raise AssertionError("Slurm still has jobs")
-            self.drained += self._cluster.take_back_drained()
+            self.set_right += self._cluster.set_right()
             time.sleep(0.2)
 
 
@@ -136,7 +136,7 @@ def once(one: Cluster, part: str, drawer: random.Random, reference: list[tuple])
         assert 0 <= fault.runs() - POINTS <= failures, (fault.runs(), failures)
         assert simulated(fault.store.path) == reference, "results differ"
         return {"struck": struck, "runs": fault.runs(), "failures": failures, "submissions": submissions,
-                "left_for_resume": POINTS - after_slurm, "drained": fault.drained}  # fmt: skip
+                "left_for_resume": POINTS - after_slurm, "set_right": fault.set_right}  # fmt: skip
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
