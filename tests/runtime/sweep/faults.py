@@ -96,6 +96,18 @@ class Fault:
         )
         return done.returncode != 0 or bool(done.stdout.strip())
 
+    def wait_for_runs(self, count: int, patience: float = 600) -> None:
+        """A controller killed before may have forgotten which numbers it has given to jobs: set right here, too."""
+        until = time.monotonic() + patience
+        look = time.monotonic() + 5
+        while self.runs() < count:
+            if time.monotonic() > until:
+                raise AssertionError("Slurm begins no points")
+            if time.monotonic() > look:
+                self.set_right += self._cluster.set_right()
+                look += 5
+            time.sleep(0.02)
+
     def wait(self, patience: float = 600) -> None:
         until = time.monotonic() + patience
         while self._busy():
@@ -119,8 +131,7 @@ def once(one: Cluster, part: str, drawer: random.Random, reference: list[tuple])
         assert started.returncode == 0, started.stderr
         if part != "collector":
             after = drawer.randint(1, POINTS - 8)
-            while fault.runs() < after:
-                time.sleep(0.02)
+            fault.wait_for_runs(after)
         struck = fault.strike(part)
         before = {number: path.stat().st_ino for number, path in fault.store.results()}
         fault.wait()
