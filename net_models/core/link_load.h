@@ -3,6 +3,7 @@
 // Where nobody looks that is a test of a pointer per message.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,16 +24,24 @@ public:
   // The same for all links of a route.
   void carried(const platform::Route& route, std::uint64_t bytes, sim::SimTime start);
 
-  // By LinkIndex; links that have carried nothing may be missing at the end.
-  [[nodiscard]] const std::vector<std::uint64_t>& bytes() const { return bytes_; }
+  // Links have numbers from 0 on; behind the last that has carried something there may be none.
+  [[nodiscard]] std::size_t links() const { return links_.size(); }
+  [[nodiscard]] std::uint64_t bytes(platform::LinkIndex link) const
+  {
+    return link < links_.size() ? links_[link].bytes : 0;
+  }
   [[nodiscard]] const sim::TimeBins& bins() const { return bins_; }
 
 private:
   static constexpr std::size_t bins_of_link = 128; // 1 KiB
 
   const platform::Platform& platform_;
-  std::vector<std::uint64_t> bytes_;
-  std::vector<sim::SimTime> free_; // by link: what it carried has passed
+  struct Link {
+    std::uint64_t bytes = 0;
+    sim::SimTime free = 0;   // what it carried has passed
+    double ps_per_byte = -1; // not asked for yet
+  };
+  std::vector<Link> links_; // by LinkIndex
   sim::TimeBins bins_{bins_of_link};
 };
 

@@ -19,13 +19,20 @@ static _Thread_local struct umw_mpi_call* outermost_place;
 /* It is one from Fortran, and its arguments are not known yet. */
 static _Thread_local const struct umw_mpi_frame* from_fortran;
 
-/* What a request has been begun by, as its handle stands for it: later ones take its place. */
+/* What a request has been begun by, as its handle stands for it: later ones take its place. As little as a line of the
+ * cache, since there is one for each request that is under way, and ranks find their caches full of others. */
 struct begun {
   uint64_t request;
-  uint64_t bytes;      /* that each start of a persistent one hands over */
+  uint64_t bytes;         /* that each start of a persistent one hands over */
+  const int32_t* members; /* these as in umw_mpi_call, */
+  uint32_t size, turn;
+  int32_t peer, peer_of, tag;
+  uint16_t function;
+  bool receives, described;
+  uint32_t label;      /* of the communicator, if it is `described` */
   int32_t destination; /* of a message, in MPI_COMM_WORLD, or an umw_mpi_peer */
-  struct umw_mpi_call call;
 };
+_Static_assert(sizeof(struct begun) <= 64, "a line of the cache");
 static struct umw_mpi_map begun;
 
 /* The shim answers getauxval() as a process of the simulated machine would see it. */
@@ -100,15 +107,16 @@ static void describe_requests(struct umw_mpi_call* call, const struct umw_mpi_ro
   const struct begun* of = request == umw_mpi_null_request() ? NULL : umw_mpi_entry(&begun, sizeof *of, request, false);
   if (!of)
     return;
-  const struct umw_mpi_call now = *call;
-  *call = of->call;
-  call->function = now.function;
-  call->began_by = of->call.function;
-  call->tid = now.tid;
-  call->since_ps = now.since_ps;
-  call->requests = 1;
-  if (call->peer == UMW_MPI_ALL) /* the rank may have begun others since */
-    call->peer = UMW_MPI_NO_PEER;
+  call->began_by = of->function;
+  call->peer = of->peer == UMW_MPI_ALL ? UMW_MPI_NO_PEER : of->peer; /* the rank may have begun others since */
+  call->peer_of = of->peer_of;
+  call->tag = of->tag;
+  call->receives = of->receives;
+  call->members = (uintptr_t)of->members;
+  call->size = of->size;
+  call->turn = of->turn;
+  if (of->described)
+    memcpy(call->communicator, umw_mpi_label_text(of->label), sizeof call->communicator);
 }
 
 static void describe(struct umw_mpi_call* call, const struct umw_mpi_row* row, const uintptr_t* words)
@@ -260,22 +268,51 @@ static uint64_t count_started(const struct umw_mpi_row* row, const uintptr_t* wo
   return sum;
 }
 
-static void note_request(const struct umw_mpi_frame* frame, const uintptr_t* words, uint64_t bytes, int32_t destination)
+static void note_request(const struct umw_mpi_frame* frame, const uintptr_t* words, const struct umw_mpi_facts* facts)
 {
+  const struct umw_mpi_call* call = frame->place;
   const uint64_t request = umw_mpi_handle_at(words[frame->row->request]);
   struct begun* of = request ? umw_mpi_entry(&begun, sizeof *of, request, true) : NULL;
   if (!of)
     return;
-  of->call = *frame->place;
-  of->bytes = frame->row->persistent ? bytes : 0;
-  of->destination = frame->row->persistent ? destination : UMW_MPI_NO_PEER;
+  *of = (struct begun){.request = request,
+                       .bytes = frame->row->persistent ? facts->bytes : 0,
+                       .members = (const int32_t*)call->members, /* NOLINT(performance-no-int-to-ptr): of this rank */
+                       .size = call->size,
+                       .turn = call->turn,
+                       .peer = call->peer,
+                       .peer_of = call->peer_of,
+                       .tag = call->tag,
+                       .function = frame->row->function,
+                       .receives = call->receives != 0,
+                       .described = facts->other != NULL,
+                       .label = facts->other ? facts->other->label : 0,
+                       .destination = frame->row->persistent ? facts->destination : UMW_MPI_NO_PEER};
 }
 
+/* In one piece and without pointers, which would have to be relocated in each rank. */
+static const struct {
+#define UMW_MPI(name, class, arity, ...) char name[sizeof "MPI_" #name];
+#include "preload/abi/tables/mpi.def"
+#undef UMW_MPI
+} names = {
+#define UMW_MPI(name, class, arity, ...) .name = "MPI_" #name,
+#include "preload/abi/tables/mpi.def"
+#undef UMW_MPI
+};
+static const uint16_t names_at[] = {
+    0,
+#define UMW_MPI(name, class, arity, ...) offsetof(__typeof__(names), name),
+#include "preload/abi/tables/mpi.def"
+#undef UMW_MPI
+};
+_Static_assert(sizeof names <= UINT16_MAX, "offsets fit");
+
 /* What the call has done to communicators. */
-static void note_changes(const struct umw_mpi_row* row, const uintptr_t* words, const char* from)
+static void note_changes(const struct umw_mpi_row* row, const uintptr_t* words)
 {
   if (row->made && words[row->made])
-    umw_mpi_note_communicator(umw_mpi_handle_at(words[row->made]), from);
+    umw_mpi_note_communicator(umw_mpi_handle_at(words[row->made]), (const char*)&names + names_at[row->function]);
   else if (row->function == UMW_MPI_Comm_idup)
     umw_mpi_announce_communicator(umw_mpi_handle_at(words[2]), umw_mpi_handle(words[1]));
   else if (row->function == UMW_MPI_Comm_idup_with_info)
@@ -287,12 +324,6 @@ static void note_changes(const struct umw_mpi_row* row, const uintptr_t* words, 
 static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, const struct umw_mpi_times* times,
                   struct umw_mpi_facts* facts)
 {
-  static const char* const names[] = {
-      "",
-#define UMW_MPI(name, class, arity, ...) "MPI_" #name,
-#include "preload/abi/tables/mpi.def"
-#undef UMW_MPI
-  };
   const struct umw_mpi_row* row = frame->row;
   uint64_t bytes = 0;
   bool hands_over = row->payload != UMW_MPI_nothing && !row->persistent;
@@ -308,7 +339,7 @@ static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, con
     bytes = row->peer && destination == UMW_MPI_NO_PEER ? 0 : umw_mpi_payload(row, words, communicator);
     *facts = (struct umw_mpi_facts){facts->time_ps, communicator, destination, bytes};
     if (row->request)
-      note_request(frame, words, bytes, destination);
+      note_request(frame, words, facts);
     if (row->persistent)
       bytes = 0;
     else if (row->class_ == UMW_MPI_point_to_point && row->requests) {
@@ -316,7 +347,7 @@ static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, con
       hands_over = true;
     } else
       count_message(destination, bytes);
-    note_changes(row, words, names[row->function]);
+    note_changes(row, words);
     if (row->class_ == UMW_MPI_collective && communicator)
       umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_COMMUNICATOR, row->function, communicator->label), bytes, times);
   }

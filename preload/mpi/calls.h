@@ -87,8 +87,10 @@ struct umw_mpi_map {
 };
 /* The entry of that key; null: there is none, and none is wanted or there is no memory. A new one is otherwise zero. */
 void* umw_mpi_entry(struct umw_mpi_map* map, size_t entry_size, uint64_t key, bool make);
-/* Zeroed, never given back; null: there is none. */
+/* Zeroed; null: there is none. */
 void* umw_mpi_memory(size_t size);
+/* What the last call of it has given. */
+void umw_mpi_unuse(void* memory);
 /* What a call took, in ps; of that, blocked; of that, before others had begun what it waited for. */
 struct umw_mpi_times {
   int64_t all, waited, late;

@@ -25,7 +25,7 @@ static struct {
 typedef int (*of_word)(uintptr_t, void*);
 
 static struct {
-  of_word type_size, comm_rank, comm_group, comm_remote_group, comm_test_inter, group_size;
+  of_word type_size, comm_rank, comm_size, comm_group, comm_remote_group, comm_test_inter, group_size;
   int (*group_translate)(uintptr_t, int, const int*, uintptr_t, int*);
   int (*group_free)(void*);
   int (*comm_name)(uintptr_t, char*, int*);
@@ -98,8 +98,25 @@ uint64_t umw_mpi_type_size(uint64_t type)
 
 struct umw_mpi_communicator* umw_mpi_communicator(uint64_t handle)
 {
-  struct umw_mpi_communicator* found = umw_mpi_entry(&communicators, sizeof *found, handle, false);
-  return found && found->members ? found : NULL;
+  static struct umw_mpi_communicator* last; /* programs use one for many calls */
+  static const char* last_of;
+  if (!last || last->handle != handle || last_of != communicators.entries) {
+    last = umw_mpi_entry(&communicators, sizeof *last, handle, false);
+    last_of = communicators.entries;
+  }
+  return last && last->members ? last : NULL;
+}
+
+/* Of MPI_COMM_WORLD: to ask for its group would take the library n steps in each of n ranks. */
+static int32_t* all_members(int32_t* count)
+{
+  int size = 0;
+  mpi.comm_size(abi.world, &size);
+  int32_t* members = umw_mpi_memory(((size_t)size + 1) * sizeof *members);
+  for (int i = 0; members && i < size; ++i)
+    members[i] = i;
+  *count = size;
+  return members;
 }
 
 /* Of a group that is taken from the communicator; null: there is none. */
@@ -111,27 +128,29 @@ static int32_t* members_of(of_word take_group, uint64_t handle, int32_t* count)
     return NULL;
   mpi.comm_group(abi.world, &world);
   mpi.group_size(group, &size);
-  int32_t* members = umw_mpi_memory(2 * ((size_t)size + 1) * sizeof *members);
-  if (members) {
-    int32_t* numbers = members + size + 1;
+  int32_t* members = umw_mpi_memory(((size_t)size + 1) * sizeof *members);
+  int32_t* numbers = members ? umw_mpi_memory(((size_t)size + 1) * sizeof *members) : NULL;
+  if (numbers) {
     for (int i = 0; i < size; ++i)
       numbers[i] = i;
     mpi.group_translate(group, size, numbers, world, members);
     for (int i = 0; i < size; ++i)
       if (members[i] < 0)
         members[i] = UMW_MPI_ELSEWHERE;
+    umw_mpi_unuse(numbers);
   }
   mpi.group_free(&group);
   mpi.group_free(&world);
   *count = size;
-  return members;
+  return numbers ? members : NULL;
 }
 
 /* Its members, or those of the other side. */
 static bool find_members(struct umw_mpi_communicator* communicator, bool inter)
 {
-  communicator->members =
-      members_of(inter ? mpi.comm_remote_group : mpi.comm_group, communicator->handle, &communicator->size);
+  communicator->members = communicator->handle == abi.world ? all_members(&communicator->size)
+                                                            : members_of(inter ? mpi.comm_remote_group : mpi.comm_group,
+                                                                         communicator->handle, &communicator->size);
   return communicator->members != NULL;
 }
 
@@ -265,6 +284,7 @@ void umw_mpi_begin(const void* caller)
 #define FIND(member, name) *(void**)&mpi.member = umw_mpi_next("PMPI_" name, caller)
   FIND(type_size, "Type_size");
   FIND(comm_rank, "Comm_rank");
+  FIND(comm_size, "Comm_size");
   FIND(comm_group, "Comm_group");
   FIND(comm_remote_group, "Comm_remote_group");
   FIND(comm_test_inter, "Comm_test_inter");

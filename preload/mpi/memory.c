@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CHUNK = 256 << 10, FIRST_CAPACITY = 256, FIRST_LABELS = 64 };
+enum { CHUNK = 256 << 10, FIRST_CAPACITY = 32, FIRST_LABELS = 8, CACHE_LINE = 64 };
 
 static char* chunk;
 static size_t chunk_left;
@@ -17,7 +17,7 @@ static uint32_t labels_used, labels_room;
 
 void* umw_mpi_memory(size_t size)
 {
-  size = (size + 15) & ~(size_t)15;
+  size = (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
   if (size > chunk_left) {
     const size_t wanted = size > CHUNK ? size : CHUNK;
     void* mapped = mmap(NULL, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -30,6 +30,13 @@ void* umw_mpi_memory(size_t size)
   chunk += size;
   chunk_left -= size;
   return memory;
+}
+
+void umw_mpi_unuse(void* memory)
+{
+  memset(memory, 0, (size_t)(chunk - (char*)memory));
+  chunk_left += (size_t)(chunk - (char*)memory);
+  chunk = memory;
 }
 
 static void* slot_of(const struct umw_mpi_map* map, size_t entry_size, uint64_t key)

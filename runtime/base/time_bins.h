@@ -16,10 +16,16 @@ class TimeBins
 {
 public:
   // `bins` is even; `width` (ps) that of a bin at first.
-  explicit TimeBins(std::size_t bins, SimTime width = microsecond) : bins_(bins), width_(width) {}
+  explicit TimeBins(std::size_t bins, SimTime width = microsecond) : bins_(bins) { set_width(width); }
 
   // Spread evenly over the time, or in one bin if that is empty. Rows come to be as they are used.
-  void add(std::size_t row, SimTime from, SimTime until, double amount);
+  void add(std::size_t row, SimTime from, SimTime until, double amount)
+  {
+    if (row < rows_.size() && from >= rows_[row].begin && until <= rows_[row].end && from <= until)
+      rows_[row].amount += amount;
+    else
+      add_elsewhere(row, from, until, amount);
+  }
 
   [[nodiscard]] SimTime width() const { return width_; }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
@@ -27,11 +33,25 @@ public:
   [[nodiscard]] std::vector<double> row(std::size_t row, SimTime until) const;
 
 private:
+  void set_width(SimTime width);
+  void add_elsewhere(std::size_t row, SimTime from, SimTime until, double amount);
   void reach(SimTime time);
+  [[nodiscard]] std::size_t bin_of(SimTime time) const;
 
   std::size_t bins_;
-  SimTime width_;
-  std::vector<std::vector<double>> rows_; // a row that was never used has no bins
+  SimTime width_ = 0;
+  SimTime end_ = 0;   // of the last bin
+  double per_ps_ = 0; // bins: a division takes as long as all the rest
+  // Most amounts go to the bin that the last one went to: what that has got since then is kept beside the bins.
+  struct Row {
+    SimTime begin = 0; // of that bin
+    SimTime end = -1;
+    double amount = 0;
+    std::vector<double> bins; // none, if it was never used
+  };
+  void leave_bin(Row& row) const;
+
+  std::vector<Row> rows_;
 };
 
 } // namespace umwelt::sim

@@ -39,7 +39,7 @@ int umw_memory_peer(Rank& rank, int pid, std::uint64_t bytes, int writes)
   job::SharedMemory& memory = rank.job.shared_memory();
   const sim::SimTime began = rank.running().now();
   memory.copy(rank, bytes, memory.parameters().system_copy, writes != 0);
-  peer->exchanged(static_cast<std::size_t>(rank.index), began);
+  rank.job.exchanged(static_cast<std::size_t>(peer->index), static_cast<std::size_t>(rank.index), began);
   return rank.job.workers() != nullptr ? rank.job.workers()->pid(peer->worker) : getpid();
 }
 

@@ -15,69 +15,138 @@ using sim::SimTime;
 namespace
 {
 
-constexpr std::size_t as_it_is = observe::path_kinds;   // questions: one for each kind, this, one for each rank
-constexpr SimTime longest_look = 10 * sim::microsecond; // of a loop that waits, in between
+constexpr std::size_t kind_questions = observe::path_kinds - 1; // nobody asks for the last
+constexpr SimTime longest_look = 10 * sim::microsecond;         // of a loop that waits, in between
 constexpr std::size_t most_segments = 1000;
+constexpr auto computing = static_cast<std::size_t>(observe::PathKind::computing);
+constexpr auto software = static_cast<std::size_t>(observe::PathKind::software);
 constexpr auto bandwidth = static_cast<std::size_t>(observe::PathKind::bandwidth);
 constexpr auto contention = static_cast<std::size_t>(observe::PathKind::contention);
+constexpr auto other = static_cast<std::size_t>(observe::PathKind::other);
+constexpr std::size_t rest = 2; // of work
+static_assert(computing == 0 && software == 1 && other == kind_questions);
+
+SimTime between(SimTime a, SimTime b, double share)
+{
+  return a + std::llround(share * static_cast<double>(b - a));
+}
 
 } // namespace
 
-CriticalPath::CriticalPath(std::vector<std::uint32_t> nodes, Way way)
-    : ranks_(nodes.size()), way_(std::move(way)), single_ranks_(nodes.size() <= most_single_ranks ? nodes.size() : 0)
+CriticalPath::CriticalPath(const std::vector<std::uint32_t>& nodes, Way way)
+    : ranks_(nodes.size()), single_ranks_(nodes.size() <= most_single_ranks ? nodes.size() : 0),
+      questions_(kind_questions + single_ranks_), marks_(nodes.size() * marks), bases_(nodes.size() * bases),
+      saved_(bases_.size() * questions_), arrived_(nodes.size() * questions_), clocks_(questions_),
+      later_clocks_(questions_), way_(std::move(way))
 {
   nics_.resize(nodes.empty() ? 0 : *std::max_element(nodes.begin(), nodes.end()) + 1);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].node = nodes[i];
-    ranks_[i].now.clocks.assign(as_it_is + 1 + single_ranks_, 0);
-    ranks_[i].now.stretch = new_stretch(i);
+    bases_[place(ranks_[i], 0)].stretch = new Stretch(i, stretches_);
   }
 }
 
 CriticalPath::Stretch::~Stretch()
 {
-  if (count)
-    --*count;
-  std::shared_ptr<Stretch> next = std::move(before);
-  while (next != nullptr && next.use_count() == 1)
+  --count;
+  StretchRef next = std::move(before);
+  while (next != nullptr && next->use_count() == 1)
     next = std::exchange(next->before, nullptr);
-}
-
-std::shared_ptr<CriticalPath::Stretch> CriticalPath::new_stretch(std::size_t rank)
-{
-  auto stretch = std::make_shared<Stretch>();
-  stretch->rank = rank;
-  stretch->count = stretches_;
-  ++*stretches_;
-  return stretch;
 }
 
 void CriticalPath::keep(Rank& rank)
 {
-  rank.past.push_back(rank.now);
-  if (rank.past.size() > marks)
-    rank.past.pop_front();
+  mark(rank, rank.kept++) = rank.now;
+  rank.first = std::max(rank.first, rank.kept - std::min<std::uint64_t>(rank.kept, marks));
 }
 
-CriticalPath::Mark CriticalPath::mark_at(const Rank& rank, SimTime time) const
+CriticalPath::Base& CriticalPath::new_base(Rank& rank)
 {
-  const auto next = std::upper_bound(rank.past.begin(), rank.past.end(), time,
-                                     [](SimTime t, const Mark& mark) { return t < mark.at; });
-  if (next == rank.past.begin()) // longer ago than is known
-    return rank.past.empty() ? rank.now : rank.past.front();
-  const Mark& before = *std::prev(next);
-  const Mark& after = next == rank.past.end() ? rank.now : *next;
-  Mark mark = before;
-  if (after.stretch != before.stretch || after.at <= before.at || time <= before.at)
-    return mark; // between both it waited for what began the other stretch
+  const std::size_t from = place(rank, rank.now.base);
+  const Times done = done_by(rank, rank.now);
+  SimTime* const saved_before = &saved_[from * questions_];
+  const Work& before = bases_[from].worked;
+  const SimTime computed = rank.now.worked[computing] - before[computing];
+  const SimTime in_software = rank.now.worked[software] - before[software];
+  std::size_t to = from;
+  if (rank.first < rank.kept && mark(rank, rank.kept - 1).base == rank.now.base) {
+    to = place(rank, ++rank.now.base);
+    while (rank.first < rank.kept && mark(rank, rank.first).base + bases <= rank.now.base)
+      ++rank.first;
+    bases_[to].stretch = bases_[from].stretch;
+    std::copy_n(saved_before, questions_, &saved_[to * questions_]);
+  }
+  SimTime* const saved = &saved_[to * questions_];
+  saved[computing] += computed;
+  saved[software] += in_software;
+  if (single_ranks_ > 0)
+    saved[kind_questions + index(rank)] += computed;
+  Base& base = bases_[to];
+  base.worked = rank.now.worked;
+  base.done = done;
+  return base;
+}
+
+CriticalPath::Times CriticalPath::done_by(const Rank& rank, const Mark& mark) const
+{
+  const Base& base = bases_[place(rank, mark.base)];
+  Times done = base.done;
+  done[computing] += mark.worked[computing] - base.worked[computing];
+  done[software] += mark.worked[software] - base.worked[software];
+  done[other] += mark.worked[rest] - base.worked[rest];
+  return done;
+}
+
+void CriticalPath::clocks_by(const Rank& rank, const Mark& mark, SimTime* clocks) const
+{
+  const std::size_t at = place(rank, mark.base);
+  const SimTime* const saved = &saved_[at * questions_];
+  for (std::size_t i = 0; i < questions_; ++i)
+    clocks[i] = mark.as_it_is - saved[i];
+  const Work& before = bases_[at].worked;
+  clocks[computing] -= mark.worked[computing] - before[computing];
+  clocks[software] -= mark.worked[software] - before[software];
+  if (single_ranks_ > 0)
+    clocks[kind_questions + index(rank)] -= mark.worked[computing] - before[computing];
+}
+
+CriticalPath::Past CriticalPath::past_at(const Rank& rank, const Mark& mark)
+{
+  clocks_by(rank, mark, clocks_.data());
+  return {mark.as_it_is, done_by(rank, mark), &bases_[place(rank, mark.base)].stretch};
+}
+
+CriticalPath::Past CriticalPath::past_of(const Rank& rank, SimTime time)
+{
+  std::uint64_t next = rank.first; // the first mark that is later
+  for (std::uint64_t end = rank.kept; next < end;)
+    if (const std::uint64_t middle = (next + end) / 2; mark(rank, middle).at <= time)
+      next = middle + 1;
+    else
+      end = middle;
+  if (next == rank.first) // longer ago than is known
+    return past_at(rank, rank.first == rank.kept ? rank.now : mark(rank, rank.first));
+  const Mark& before = mark(rank, next - 1);
+  const Mark& after = next == rank.kept ? rank.now : mark(rank, next);
+  const StretchRef& stretch = bases_[place(rank, before.base)].stretch;
+  if (bases_[place(rank, after.base)].stretch != stretch || after.at <= before.at || time <= before.at)
+    return past_at(rank, before); // between both it waited for what began the other stretch
   const double share = std::min(1.0, static_cast<double>(time - before.at) / static_cast<double>(after.at - before.at));
-  const auto between = [share](SimTime a, SimTime b) { return a + std::llround(share * static_cast<double>(b - a)); };
-  mark.at = time;
-  for (std::size_t i = 0; i < mark.clocks.size(); ++i)
-    mark.clocks[i] = between(before.clocks[i], after.clocks[i]);
+  if (before.base == after.base) {
+    Mark mark{time, between(before.as_it_is, after.as_it_is, share), {}, before.base};
+    for (std::size_t i = 0; i < mark.worked.size(); ++i)
+      mark.worked[i] = between(before.worked[i], after.worked[i], share);
+    return past_at(rank, mark);
+  }
+  clocks_by(rank, before, clocks_.data());
+  clocks_by(rank, after, later_clocks_.data());
+  for (std::size_t i = 0; i < questions_; ++i)
+    clocks_[i] = between(clocks_[i], later_clocks_[i], share);
+  Past past{between(before.as_it_is, after.as_it_is, share), done_by(rank, before), &stretch};
+  const Times later = done_by(rank, after);
   for (std::size_t i = 0; i < kinds; ++i)
-    mark.done[i] = between(before.done[i], after.done[i]);
-  return mark;
+    past.done[i] = between(past.done[i], later[i], share);
+  return past;
 }
 
 CriticalPath::Times CriticalPath::parts(const Alone& alone, bool within_node, std::uint64_t bytes, SimTime whole,
@@ -97,37 +166,18 @@ CriticalPath::Times CriticalPath::parts(const Alone& alone, bool within_node, st
   return parts;
 }
 
-// What of a way takes time in a question. Who waits for others on links waits for their bytes.
-SimTime CriticalPath::left(std::size_t question, const Times& way) const
+void CriticalPath::go_on(Rank& rank, std::size_t work, SimTime time, SimTime until)
 {
-  SimTime sum = 0;
-  for (std::size_t i = 0; i < kinds; ++i)
-    if (i != question && (question != bandwidth || i != contention))
-      sum += way[i];
-  return sum;
-}
-
-// The rank's clock of the question "as it is" shows the time, but for a wait that is not over: what nobody has told of
-// counts in every question.
-void CriticalPath::set_to(Rank& rank, SimTime now)
-{
-  const SimTime by = now - rank.idle - rank.now.clocks[as_it_is];
-  for (SimTime& clock : rank.now.clocks)
-    clock += by;
-  rank.now.at = now;
-}
-
-void CriticalPath::go_on(Rank& rank, Kind kind, SimTime time, SimTime until)
-{
-  if (until <= rank.now.at) // somebody else has told of that time
+  Mark& now = rank.now;
+  if (until <= now.at) // somebody else has told of that time
     return;
-  time = std::min(time, until - rank.now.at);
-  rank.now.done[static_cast<std::size_t>(Kind::other)] += until - rank.now.at - time; // it slept before
-  rank.now.done[static_cast<std::size_t>(kind)] += time;
-  set_to(rank, until);
-  rank.now.clocks[static_cast<std::size_t>(kind)] -= time;
-  if (kind == Kind::computing && single_ranks_ > 0)
-    rank.now.clocks[as_it_is + 1 + static_cast<std::size_t>(&rank - ranks_.data())] -= time;
+  time = std::min(time, until - now.at);
+  now.worked[rest] += until - now.at - time; // it slept before
+  now.worked[work] += time;
+  // The rank's clock of the question "as it is" shows the time, but for a wait that is not over: what nobody has told
+  // of counts in every question.
+  now.as_it_is = until - rank.idle;
+  now.at = until;
   keep(rank);
 }
 
@@ -137,7 +187,7 @@ void CriticalPath::pass_idle(Rank& rank)
   if (const SimTime idle = std::exchange(rank.idle, 0); idle > 0) {
     const SimTime now = rank.now.at;
     rank.now.at -= idle;
-    go_on(rank, Kind::other, idle, now);
+    go_on(rank, rest, idle, now);
   }
 }
 
@@ -148,37 +198,54 @@ void CriticalPath::spent(std::size_t index, observe::RankState state, SimTime fr
   Rank& rank = ranks_[index];
   if (until - from > longest_look)
     pass_idle(rank);
-  go_on(rank, state == observe::RankState::compute ? Kind::computing : Kind::software, until - from, until);
+  go_on(rank, state == observe::RankState::compute ? computing : software, until - from, until);
+}
+
+const CriticalPath::Alone& CriticalPath::alone(std::uint32_t from, std::uint32_t to)
+{
+  Pair& pair = pairs_[(from * std::size_t{61} + to) % most_pairs];
+  if (pair.alone == nullptr || pair.from != from || pair.to != to)
+    pair = {from, to, &way_(from, to)};
+  return *pair.alone;
 }
 
 void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, SimTime began, std::uint64_t bytes,
                           SimTime trips, SimTime now)
 {
-  const Alone alone = way_(source, rank.node);
-  const Times way = parts(alone, source == rank.node, bytes, std::max(now, began) - began, trips);
+  const Alone& alone = this->alone(source, rank.node);
+  const SimTime whole = std::max(now, began) - began;
+  const Times way = parts(alone, source == rank.node, bytes, whole, trips);
+  const Past past = past_of(sender, began);
   Arrival& arrival = rank.arrival;
-  Mark mark = mark_at(sender, began);
-  if (!arrival.any)
-    arrival.clocks.assign(mark.clocks.size(), 0);
-  for (std::size_t i = 0; i < mark.clocks.size(); ++i) {
-    SimTime clock = mark.clocks[i] + left(i, way);
-    if (i == bandwidth && source != rank.node) {
-      const SimTime gap = alone.from_end_to_end.gap;
-      if (trips > 1) // it has asked
-        for (SimTime* const busy : {&nics_[rank.node].out, &nics_[source].in})
-          *busy = std::max(*busy, mark.clocks[i]) + gap;
-      const SimTime queued = std::max(nics_[source].out, nics_[rank.node].in) + gap;
-      clock = std::max(clock, std::min(queued, mark.clocks[i] + left(as_it_is, way))); // no longer than it did
-      nics_[source].out = nics_[rank.node].in = clock;
-    }
-    arrival.clocks[i] = std::max(arrival.clocks[i], clock);
+  SimTime* const arrived = &arrived_[index(rank) * questions_];
+  if (!arrival.any) {
+    std::fill_n(arrived, questions_, 0);
+    arrival.as_it_is = 0;
   }
+  arrival.as_it_is = std::max(arrival.as_it_is, past.as_it_is + whole);
+  for (std::size_t i = 0; i < questions_; ++i)
+    if (i != bandwidth)
+      arrived[i] = std::max(arrived[i], clocks_[i] + whole - (i < kind_questions ? way[i] : 0));
+  // Who waits for others on links waits for their bytes.
+  const SimTime sent = clocks_[bandwidth];
+  SimTime clock = sent + whole - way[bandwidth] - way[contention];
+  if (source != rank.node) {
+    const SimTime gap = alone.from_end_to_end.gap;
+    if (trips > 1) // it has asked
+      for (SimTime* const busy : {&nics_[rank.node].out, &nics_[source].in})
+        *busy = std::max(*busy, sent) + gap;
+    const SimTime queued = std::max(nics_[source].out, nics_[rank.node].in) + gap;
+    clock = std::max(clock, std::min(queued, sent + whole)); // no longer than it did
+    nics_[source].out = nics_[rank.node].in = clock;
+  }
+  arrived[bandwidth] = std::max(arrived[bandwidth], clock);
   arrival.any = true;
   arrival.of_others = &rank != &sender;
   arrival.at = now;
-  arrival.sender = std::move(mark);
   arrival.began = began;
   arrival.way = way;
+  arrival.sender_done = past.done;
+  arrival.sender_stretch = *past.stretch;
 }
 
 void CriticalPath::came(std::size_t rank, std::size_t source, SimTime began, std::uint64_t bytes, SimTime now)
@@ -206,7 +273,7 @@ void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait h
   if (how == Wait::elapsed || !arrival.any || arrival.at < from) {
     if (how != Wait::polls || rank.idle == 0 || from - rank.now.at > longest_look) {
       pass_idle(rank);
-      go_on(rank, Kind::other, 0, from);
+      go_on(rank, rest, 0, from);
     }
     rank.idle += until - std::min(from, rank.now.at);
     rank.now.at = until;
@@ -215,39 +282,53 @@ void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait h
     return;
   }
   if (rank.idle == 0)
-    go_on(rank, Kind::other, 0, from);
+    go_on(rank, rest, 0, from);
+  Base& base = new_base(rank);
   if (arrival.of_others) { // the way to here leads over its sender
-    std::shared_ptr<Stretch> stretch = new_stretch(index);
-    stretch->begin = until;
-    if (*stretches_ < most_stretches) {
-      stretch->before = arrival.sender.stretch;
-      stretch->cut = arrival.began;
-      stretch->until_cut = arrival.sender.done;
-      stretch->way = arrival.way;
-    } else {
-      known_since_ = until;
-      for (Rank& each : ranks_)
-        each.now.stretch->before = nullptr;
-    }
-    rank.now.stretch = std::move(stretch);
-    rank.now.done = {};
+    begin_stretch(rank, base, until);
   } else { // as much of the wait as the parts say
-    const auto whole = static_cast<double>(std::max<SimTime>(left(as_it_is, arrival.way), 1));
-    const double waited = static_cast<double>(rank.idle + until - from) / whole;
+    SimTime whole = 0;
+    for (const SimTime part : arrival.way)
+      whole += part;
+    const double waited =
+        static_cast<double>(rank.idle + until - from) / static_cast<double>(std::max<SimTime>(whole, 1));
     for (std::size_t i = 0; i < kinds; ++i)
-      rank.now.done[i] += std::llround(waited * static_cast<double>(arrival.way[i]));
+      base.done[i] += std::llround(waited * static_cast<double>(arrival.way[i]));
   }
-  rank.idle = 0;
-  take(rank);
-  set_to(rank, until);
+  take(rank, until);
   keep(rank);
 }
 
-void CriticalPath::take(Rank& rank)
+void CriticalPath::begin_stretch(Rank& rank, Base& base, SimTime now)
 {
-  for (std::size_t i = 0; i < rank.now.clocks.size(); ++i)
-    rank.now.clocks[i] = std::max(rank.now.clocks[i], rank.arrival.clocks[i]);
+  const Arrival& arrival = rank.arrival;
+  StretchRef stretch(new Stretch(index(rank), stretches_));
+  stretch->begin = now;
+  if (stretches_ < most_stretches) {
+    stretch->before = arrival.sender_stretch;
+    stretch->cut = arrival.began;
+    stretch->until_cut = arrival.sender_done;
+    stretch->way = arrival.way;
+  } else {
+    known_since_ = now;
+    for (const Rank& each : ranks_)
+      bases_[place(each, each.now.base)].stretch->before = nullptr;
+  }
+  base.stretch = std::move(stretch);
+  base.done = {};
+}
+
+void CriticalPath::take(Rank& rank, SimTime now)
+{
+  const SimTime own = rank.now.as_it_is;
+  const SimTime as_it_is = std::max(own, rank.arrival.as_it_is);
+  const SimTime* const arrived = &arrived_[index(rank) * questions_];
+  SimTime* const saved = &saved_[place(rank, rank.now.base) * questions_];
+  for (std::size_t i = 0; i < questions_; ++i)
+    saved[i] = as_it_is - std::max(own - saved[i], arrived[i]);
   rank.arrival.any = false;
+  rank.idle = 0;
+  rank.now.at = rank.now.as_it_is = now;
 }
 
 void CriticalPath::found(std::size_t index)
@@ -256,10 +337,8 @@ void CriticalPath::found(std::size_t index)
     return;
   Rank& rank = ranks_[index];
   if (rank.arrival.any) {
-    const SimTime now = rank.now.at;
-    rank.idle = 0;
-    take(rank);
-    set_to(rank, now);
+    new_base(rank);
+    take(rank, rank.now.at);
   } else {
     pass_idle(rank);
   }
@@ -285,8 +364,9 @@ observe::CriticalPathRecord CriticalPath::record(const std::vector<SimTime>& end
   record.ranks.assign(ranks_.size(), 0);
 
   SimTime end = ends[last];
-  Times done = ranks_[last].now.done;
-  for (std::shared_ptr<Stretch> at = ranks_[last].now.stretch; at != nullptr; at = at->before) {
+  const Rank& of = ranks_[last];
+  Times done = done_by(of, of.now);
+  for (StretchRef at = bases_[place(of, of.now.base)].stretch; at != nullptr; at = at->before) {
     for (std::size_t i = 0; i < kinds; ++i)
       record.kinds[i] += done[i] + at->way[i];
     record.ranks[at->rank] += std::max<SimTime>(end - at->begin, 0);
@@ -309,19 +389,19 @@ observe::CriticalPathRecord CriticalPath::record(const std::vector<SimTime>& end
     record.left_out = std::erase_if(record.segments, [least](const auto& one) { return one.end - one.begin <= least; });
   }
 
-  const auto latest = [this, &ends](std::size_t question) {
-    SimTime time = 0;
-    for (std::size_t i = 0; i < ranks_.size(); ++i)
-      time = std::max(time, ranks_[i].now.clocks[question] + ranks_[i].idle +
-                                std::max<SimTime>(ends[i] - ranks_[i].now.at, 0));
-    return time;
-  };
-  record.as_it_is = latest(as_it_is);
-  for (const Kind kind : {Kind::computing, Kind::software, Kind::nic, Kind::latency, Kind::bandwidth, Kind::contention})
-    record.if_free.push_back(
-        {observe::path_kind_names[static_cast<std::size_t>(kind)], latest(static_cast<std::size_t>(kind))});
+  Clocks latest(questions_);
+  Clocks clocks(questions_);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    const SimTime since = ranks_[i].idle + std::max<SimTime>(ends[i] - ranks_[i].now.at, 0);
+    clocks_by(ranks_[i], ranks_[i].now, clocks.data());
+    for (std::size_t question = 0; question < questions_; ++question)
+      latest[question] = std::max(latest[question], clocks[question] + since);
+    record.as_it_is = std::max(record.as_it_is, ranks_[i].now.as_it_is + since);
+  }
+  for (std::size_t i = 0; i < kind_questions; ++i)
+    record.if_free.push_back({observe::path_kind_names[i], latest[i]});
   for (std::size_t i = 0; i < single_ranks_; ++i)
-    record.if_free.push_back({fmt::format("computing of rank {}", i), latest(as_it_is + 1 + i)});
+    record.if_free.push_back({fmt::format("computing of rank {}", i), latest[kind_questions + i]});
   return record;
 }
 

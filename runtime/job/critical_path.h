@@ -12,20 +12,25 @@
 //   which that message came, and where. From the last one of the rank that ends last the way leads back to the
 //   beginning: that is the critical path. Stretches that nothing leads back to are forgotten.
 //
-// What a rank did at a past time is looked up in its last marks. A message's way has four parts: what one without
-// payload takes in NICs and on links, and its bytes by the rate, as of a message alone between these nodes
-// (net_models/pair_times.h); the rest others caused. Where bandwidth takes no time, NICs still handle one message after
-// the other. When a rank finds what has come it has waited for all that has come so far: it does not matter in which
-// order it looks. Sleeps, and waits for the rank's own operations within its node, take as long as they did. Of a way
-// back of 400,000 messages and more the beginning is lost, which the record says.
+// A clock lies behind that of "as it is" by what it has saved. Work saves in the questions about it alone; all others
+// change only when a message is taken, and are written down then: a base. What a rank did at a past time is looked up
+// in its last marks: what it had worked, and on which base.
+//
+// A message's way has four parts: what one without payload takes in NICs and on links, and its bytes by the rate, as of
+// a message alone between these nodes (net_models/pair_times.h); the rest others caused. Where bandwidth takes no time,
+// NICs still handle one message after the other. When a rank finds what has come it has waited for all that has come so
+// far: it does not matter in which order it looks. Sleeps, and waits for the rank's own operations within its node,
+// take as long as they did. Of a way back of 400,000 messages and more the beginning is lost, which the record says.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <memory>
 #include <vector>
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "net_models/pair_times.h"
 #include "runtime/base/time.h"
@@ -44,11 +49,13 @@ public:
     sim::SimTime links = 0;          // latency of the links
     net::PairTime from_end_to_end{}; // the latency is that of the links, too
   };
-  // Asked for each message.
-  using Way = std::function<Alone(std::uint32_t from, std::uint32_t to)>;
+  // Asked for pairs of nodes, more than once; what it gives stays where it is.
+  using Way = std::function<const Alone&(std::uint32_t from, std::uint32_t to)>;
 
   // By rank: its node.
-  CriticalPath(std::vector<std::uint32_t> nodes, Way way);
+  CriticalPath(const std::vector<std::uint32_t>& nodes, Way way);
+  CriticalPath(const CriticalPath&) = delete; // stretches know where they are counted
+  CriticalPath& operator=(const CriticalPath&) = delete;
 
   // The rank worked for that time; `state` is not `waiting`.
   void spent(std::size_t rank, observe::RankState state, sim::SimTime from, sim::SimTime until);
@@ -72,48 +79,62 @@ public:
   [[nodiscard]] observe::CriticalPathRecord record(const std::vector<sim::SimTime>& ends) const;
 
 private:
+  // Of each rank; with bases of six questions that is less than 8 KiB.
+  static constexpr std::size_t marks = 48;
+  static constexpr std::size_t bases = 32;
   static constexpr std::size_t kinds = observe::path_kinds;
+  static constexpr std::size_t kinds_of_work = 2;      // computing and software; and the rest
   static constexpr std::size_t most_single_ranks = 64; // whose computing is a question each
-  static constexpr std::size_t marks = 48;             // of each rank
   static constexpr std::size_t most_stretches = 400'000;
   using Times = std::array<sim::SimTime, kinds>;
-  using Clocks = std::vector<sim::SimTime>; // by question
+  using Work = std::array<sim::SimTime, kinds_of_work + 1>;
+  // By question: each kind but the last, then each rank's computing if there are few.
+  using Clocks = std::vector<sim::SimTime>;
 
-  struct Stretch {
-    Stretch() = default;
+  struct Stretch;
+  using StretchRef = boost::intrusive_ptr<Stretch>; // by one thread
+  struct Stretch : boost::intrusive_ref_counter<Stretch, boost::thread_unsafe_counter> {
+    Stretch(std::size_t of, std::size_t& counted) : rank(of), count(counted) { ++count; }
     Stretch(const Stretch&) = delete;
     Stretch& operator=(const Stretch&) = delete;
     ~Stretch(); // of a long way back, too, on a small stack
 
-    std::size_t rank = 0;
+    std::size_t rank;
     sim::SimTime begin = 0;
-    std::shared_ptr<Stretch> before;    // null: the beginning of the run
-    sim::SimTime cut = 0;               // then the message left there
-    Times until_cut{};                  // what `before` did until then
-    Times way{};                        // of the message
-    std::shared_ptr<std::size_t> count; // of stretches that are not forgotten
+    StretchRef before;    // null: the beginning of the run
+    sim::SimTime cut = 0; // then the message left there
+    Times until_cut{};    // what `before` did until then
+    Times way{};          // of the message
+    std::size_t& count;   // of stretches that are not forgotten
+  };
+  struct Base {
+    Work worked{}; // by then, since the beginning of the run
+    Times done{};  // by then, since the stretch began
+    StretchRef stretch;
   };
   struct Mark {
     sim::SimTime at = 0;
-    Times done{}; // since the stretch began
-    Clocks clocks;
-    std::shared_ptr<Stretch> stretch;
+    sim::SimTime as_it_is = 0; // the clock of that question
+    Work worked{};             // since the beginning of the run
+    std::uint64_t base = 0;    // number of the rank's base
   };
   struct Arrival {
     bool any = false;
     bool of_others = false; // the last one
     sim::SimTime at = 0;    // it came
-    Clocks clocks;          // the latest of each
-    Mark sender;            // when it began the last one
+    sim::SimTime as_it_is = 0;
     sim::SimTime began = 0;
     Times way{};
+    Times sender_done{}; // when it began the last one
+    StretchRef sender_stretch;
   };
   struct Rank {
     std::uint32_t node = 0;
+    std::uint64_t kept = 0; // marks, since the beginning; the oldest that is known:
+    std::uint64_t first = 0;
     Mark now;
-    std::deque<Mark> past;
-    Arrival arrival;
     sim::SimTime idle = 0; // it was blocked, with looks in between, and nothing has come yet
+    Arrival arrival;
   };
   // A NIC in the question of bandwidth: what has gone out and come in by then. Messages without bytes queue for it,
   // too.
@@ -121,27 +142,63 @@ private:
     sim::SimTime out = 0;
     sim::SimTime in = 0;
   };
+  // Of a rank at a time; its clocks are in clocks_.
+  struct Past {
+    sim::SimTime as_it_is = 0;
+    Times done{};
+    const StretchRef* stretch = nullptr;
+  };
 
-  [[nodiscard]] std::shared_ptr<Stretch> new_stretch(std::size_t rank);
-  [[nodiscard]] Mark mark_at(const Rank& rank, sim::SimTime time) const;
+  [[nodiscard]] std::size_t index(const Rank& rank) const { return static_cast<std::size_t>(&rank - ranks_.data()); }
+  [[nodiscard]] Mark& mark(const Rank& rank, std::uint64_t number)
+  {
+    return marks_[index(rank) * marks + number % marks];
+  }
+  [[nodiscard]] std::size_t place(const Rank& rank, std::uint64_t base) const
+  {
+    return index(rank) * bases + base % bases;
+  }
   void keep(Rank& rank);
+  // A base of its own, where marks need the one that there is; it has all until now.
+  Base& new_base(Rank& rank);
+  [[nodiscard]] Times done_by(const Rank& rank, const Mark& mark) const;
+  void clocks_by(const Rank& rank, const Mark& mark, sim::SimTime* clocks) const;
+  Past past_at(const Rank& rank, const Mark& mark);
+  Past past_of(const Rank& rank, sim::SimTime time);
   // `source`: the node that it came from; `trips`: 2 if the rank had asked for it.
   void arrive(Rank& rank, const Rank& sender, std::uint32_t source, sim::SimTime began, std::uint64_t bytes,
               sim::SimTime trips, sim::SimTime now);
   [[nodiscard]] static Times parts(const Alone& alone, bool within_node, std::uint64_t bytes, sim::SimTime whole,
                                    sim::SimTime trips);
-  [[nodiscard]] sim::SimTime left(std::size_t question, const Times& way) const;
-  void go_on(Rank& rank, Kind kind, sim::SimTime time, sim::SimTime until);
+  void go_on(Rank& rank, std::size_t work, sim::SimTime time, sim::SimTime until);
   void pass_idle(Rank& rank);
-  static void take(Rank& rank);
-  static void set_to(Rank& rank, sim::SimTime now);
+  // What has come counts from `now` on; into a new base.
+  void take(Rank& rank, sim::SimTime now);
+  void begin_stretch(Rank& rank, Base& base, sim::SimTime now);
 
+  // Some pairs of nodes between which messages have gone, by both.
+  struct Pair {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    const Alone* alone = nullptr;
+  };
+  static constexpr std::size_t most_pairs = 4096;
+  const Alone& alone(std::uint32_t from, std::uint32_t to);
+
+  std::size_t stretches_ = 0; // that are not forgotten
   std::vector<Rank> ranks_;
-  std::vector<Nic> nics_; // by node
+  std::size_t single_ranks_; // questions behind those of kinds; 0: there are too many ranks
+  std::size_t questions_;
+  std::vector<Mark> marks_; // by rank, a ring each
+  std::vector<Base> bases_; // the same
+  Clocks saved_;            // by base: how far each clock is behind
+  Clocks arrived_;          // by rank: the latest of each
+  Clocks clocks_;           // of who is looked at
+  Clocks later_clocks_;     // of the same, a mark later
+  std::vector<Nic> nics_;   // by node
   Way way_;
-  std::shared_ptr<std::size_t> stretches_ = std::make_shared<std::size_t>(0); // that are not forgotten
+  std::vector<Pair> pairs_{most_pairs};
   sim::SimTime known_since_ = 0; // the way back leads no further: it would be too long
-  std::size_t single_ranks_;     // questions behind those of kinds; 0: there are too many ranks
 };
 
 } // namespace umwelt::job

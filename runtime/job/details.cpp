@@ -32,12 +32,15 @@ std::size_t bins_for(std::size_t ranks)
 Details::Details(const platform::Platform& platform, const std::vector<std::uint32_t>& nodes, const Alone& alone,
                  net::Observer* observer)
     : platform_(platform), load_(platform), nics_(observer),
-      path_(nodes, [this, alone](std::uint32_t from, std::uint32_t to) { return way(from, to, alone); }),
+      path_(nodes,
+            [this, alone](std::uint32_t from, std::uint32_t to) -> const CriticalPath::Alone& {
+              return way(from, to, alone);
+            }),
       outline_(bins_for(nodes.size()))
 {
 }
 
-CriticalPath::Alone Details::way(std::uint32_t from, std::uint32_t to, const Alone& alone)
+const CriticalPath::Alone& Details::way(std::uint32_t from, std::uint32_t to, const Alone& alone)
 {
   const platform::Route& route = platform_.route(from, to);
   const auto [found, is_new] = ways_.try_emplace({from == to, route.links.size(), route.latency, route.bandwidth});
@@ -91,15 +94,15 @@ void Details::add_links(observe::Details& details, sim::SimTime simulated) const
           {network->topology->vertex_name(of, network->prefix), of < network->topology->graph().nodes()});
     return found->second;
   };
-  for (std::size_t i = 0; i < load_.bytes().size(); ++i) {
-    if (load_.bytes()[i] == 0)
+  for (platform::LinkIndex i = 0; i < load_.links(); ++i) {
+    if (load_.bytes(i) == 0)
       continue;
-    const platform::Link& link = platform_.link(static_cast<platform::LinkIndex>(i));
+    const platform::Link& link = platform_.link(i);
     observe::Details::Link entry;
     entry.name = link.name;
     entry.bandwidth = link.bandwidth;
     entry.latency = link.latency;
-    entry.bytes = load_.bytes()[i];
+    entry.bytes = load_.bytes(i);
     entry.bytes_per_bin = load_.bins().row(i, simulated);
     if (const auto found = channels.find(link.name); found != channels.end()) {
       const platform::Channel& channel = network->topology->graph().channels()[found->second];

@@ -47,7 +47,7 @@ public:
   [[nodiscard]] observe::Details record(const std::vector<sim::SimTime>& ends) const;
 
 private:
-  CriticalPath::Alone way(std::uint32_t from, std::uint32_t to, const Alone& alone);
+  const CriticalPath::Alone& way(std::uint32_t from, std::uint32_t to, const Alone& alone);
   void add_links(observe::Details& details, sim::SimTime simulated) const;
 
   const platform::Platform& platform_;

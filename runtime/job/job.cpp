@@ -98,6 +98,8 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
     collectives_ = std::make_unique<Collectives>(
         *this, *plan_.collectives, plan_.collectives->want_pair_times() ? network_->pair_times() : mpi::PairTimes{});
   fabric_.set_observer(&counter_);
+  if (plan_.options.mpi_calls)
+    exchanges_.emplace(plan_.placement.ranks.size());
   if (plan_.options.mpi_calls || details_)
     fabric_.tell_ends();
   scheduler_.on_stall = [this] { return stalled(); };

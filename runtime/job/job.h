@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -33,6 +34,7 @@
 #include "runtime/job/futexes.h"
 #include "runtime/job/idleness.h"
 #include "runtime/job/interruption.h"
+#include "runtime/job/lateness.h"
 #include "runtime/job/message_counter.h"
 #include "runtime/job/network.h"
 #include "runtime/job/output_relay.h"
@@ -121,6 +123,12 @@ public:
   [[nodiscard]] FileLocks& file_locks() { return file_locks_; }
   // Null: the report has none.
   [[nodiscard]] Details* details() { return details_.get(); }
+  // What one of both ranks began at that time has come to the other. What went before that; nothing: nobody wants to
+  // know, as calls of MPI are not followed.
+  std::optional<Exchanges::Exchange> exchanged(std::size_t one, std::size_t other, SimTime began)
+  {
+    return exchanges_ ? std::optional{exchanges_->replace(one, other, began, scheduler_.now())} : std::nullopt;
+  }
   // Null: none is modelled.
   [[nodiscard]] Collectives* collectives() { return collectives_.get(); }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
@@ -287,6 +295,7 @@ private:
   FileLocks file_locks_{*this};
   SysvHost sysv_;
   std::unique_ptr<Details> details_; // null: nobody looks
+  std::optional<Exchanges> exchanges_;
   std::unique_ptr<Network> network_;
   std::vector<NodeRegions*> regions_; // of models and of computing
   std::unique_ptr<Control> control_;  // null: without --ctl and --break

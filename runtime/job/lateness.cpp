@@ -2,7 +2,8 @@
 #include "runtime/job/lateness.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "runtime/base/mix.h"
 
 namespace umwelt::job
 {
@@ -12,28 +13,34 @@ namespace
 
 constexpr sim::SimTime longest_look = 10 * sim::microsecond; // of a loop that waits, in between
 constexpr sim::SimTime least_gap = 5 * sim::microsecond;     // between pieces
-constexpr std::size_t most_sources = 32;
+constexpr std::size_t pairs_of_rank = 32;
+
+std::size_t power_of_two(std::size_t least)
+{
+  std::size_t power = 1;
+  while (power < least)
+    power *= 2;
+  return power;
+}
 
 } // namespace
 
-Lateness::Source Lateness::replace(const Source& source)
+Exchanges::Exchanges(std::size_t ranks) : entries_(power_of_two(pairs_of_rank * ranks))
 {
-  const auto found =
-      std::find_if(sources_.begin(), sources_.end(), [&](const Source& one) { return one.rank == source.rank; });
-  if (found != sources_.end())
-    return std::exchange(*found, source);
-  if (sources_.size() < most_sources) {
-    sources_.push_back(source);
-  } else {
-    sources_[oldest_] = source;
-    oldest_ = (oldest_ + 1) % most_sources;
-  }
-  return {source.rank, -sim::never, 0};
 }
 
-void Lateness::came(sim::SimTime began, std::size_t source, sim::SimTime now)
+Exchanges::Exchange Exchanges::replace(std::size_t one, std::size_t other, sim::SimTime began, sim::SimTime now)
 {
-  const Source before = replace({source, now, now - began});
+  const auto low = static_cast<std::uint32_t>(std::min(one, other) + 1);
+  const auto high = static_cast<std::uint32_t>(std::max(one, other));
+  Entry& entry = entries_[sim::mix(std::uint64_t{low} << 32 | high) & (entries_.size() - 1)];
+  const Exchange before = entry.low == low && entry.high == high ? entry.exchange : Exchange{};
+  entry = {low, high, {now, now - began}};
+  return before;
+}
+
+void Lateness::came(sim::SimTime began, const Exchanges::Exchange& before)
+{
   if (began <= before.last + std::max(least_gap, 3 * before.transit))
     began = 0;
   latest_ = came_ ? std::max(latest_, began) : began;

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "runtime/base/time.h"
@@ -22,15 +23,36 @@
 namespace umwelt::job
 {
 
+// What has gone between two ranks last. In one table for all pairs, where each message needs a line of the cache, for
+// both of its ends.
+class Exchanges
+{
+public:
+  struct Exchange {
+    sim::SimTime last = -sim::never;
+    sim::SimTime transit = 0; // it took so long
+  };
+  explicit Exchanges(std::size_t ranks);
+
+  // What either of them began at that time has come to the other. Returns what went before that, as far as known.
+  Exchange replace(std::size_t one, std::size_t other, sim::SimTime began, sim::SimTime now);
+
+private:
+  struct Entry {
+    std::uint32_t low = 0; // its rank, from 1 on; 0: nothing
+    std::uint32_t high = 0;
+    Exchange exchange;
+  };
+  std::vector<Entry> entries_; // by a hash of both; a later pair takes the place of an earlier one
+};
+
 class Lateness
 {
 public:
   // The rank is about to be blocked.
   void begin() { came_ = false; }
-  // Rank `source` began at that time what has come for the rank at `now`.
-  void came(sim::SimTime began, std::size_t source, sim::SimTime now);
-  // What either of them began at that time has gone from the rank to `other`, or come as an answer.
-  void exchanged(sim::SimTime began, std::size_t other, sim::SimTime now) { replace({other, now, now - began}); }
+  // Another rank began at that time what has come for this one; `before`: what had gone between both.
+  void came(sim::SimTime began, const Exchanges::Exchange& before);
   // Something has happened that the rank waits for, and that follows from what it did itself.
   void progress()
   {
@@ -47,21 +69,12 @@ private:
   struct Blocked {
     sim::SimTime from, until;
   };
-  std::array<Blocked, 16> kept_{}; // of the same wait, in order
+  // Together with the first of kept_ in a line of the cache: most waits have one look.
   std::size_t count_ = 0;
   sim::SimTime latest_ = 0;
-  struct Source {
-    std::size_t rank;
-    sim::SimTime last;    // went between both,
-    sim::SimTime transit; // and took so long
-  };
-  // What it has been, as far as known.
-  Source replace(const Source& source);
-
-  std::vector<Source> sources_; // the last ones
-  std::size_t oldest_ = 0;
   bool came_ = false;
   sim::SimTime total_ = 0;
+  std::array<Blocked, 16> kept_{}; // of the same wait, in order
 };
 
 } // namespace umwelt::job

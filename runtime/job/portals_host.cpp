@@ -64,9 +64,9 @@ void PortalsHost::answered(portals::Process& process, std::uint32_t other, sim::
                              job_.scheduler().now());
 }
 
-void PortalsHost::exchanged(portals::Process& process, std::uint32_t other, sim::SimTime began)
+void PortalsHost::exchanged(std::uint32_t one, std::uint32_t other, sim::SimTime began)
 {
-  rank_of(process).exchanged(other, began);
+  job_.exchanged(one, other, began);
 }
 
 void PortalsHost::written(portals::Process& process, bool told)

@@ -24,7 +24,7 @@ public:
   void event_visible(portals::Process& process, ptl_handle_eq_t queue) override;
   void came(portals::Process& process, std::uint32_t source, sim::SimTime began, std::uint64_t bytes) override;
   void answered(portals::Process& process, std::uint32_t other, sim::SimTime began, std::uint64_t bytes) override;
-  void exchanged(portals::Process& process, std::uint32_t other, sim::SimTime began) override;
+  void exchanged(std::uint32_t one, std::uint32_t other, sim::SimTime began) override;
   void written(portals::Process& process, bool told) override;
   bool empty_poll(portals::Process& process) override;
   void idle_call(portals::Process& process) override;

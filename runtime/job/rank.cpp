@@ -322,16 +322,10 @@ bool Rank::notify_of_timer(const Timers::Notice& notice, std::uint64_t count)
 
 void Rank::came(std::size_t source, SimTime at, std::uint64_t bytes)
 {
-  if (gate.mpi_counts != nullptr)
-    lateness.came(at, source, job.scheduler().now());
+  if (const auto before = job.exchanged(static_cast<std::size_t>(index), source, at))
+    lateness.came(at, *before);
   if (Details* const details = job.details(); details != nullptr)
     details->path().came(static_cast<std::size_t>(index), source, at, bytes, job.scheduler().now());
-}
-
-void Rank::exchanged(std::size_t other, SimTime at)
-{
-  if (gate.mpi_counts != nullptr)
-    lateness.exchanged(at, other, job.scheduler().now());
 }
 
 void Rank::notify_network()

@@ -88,10 +88,8 @@ public:
   bool wait(SimTime deadline, For what = For::anything);
   // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
   bool wait_in_background(SimTime deadline, For what = For::anything);
-  // What rank `source` began at that time has come for it, so many bytes; what either of them began then has gone from
-  // it to rank `other`, or come as an answer (job/lateness.h).
+  // What rank `source` began at that time has come for it, so many bytes (job/lateness.h).
   void came(std::size_t source, SimTime at, std::uint64_t bytes);
-  void exchanged(std::size_t other, SimTime at);
   // Threads that wait for the network look again; or all that wait.
   void notify_network();
   void notify_all();

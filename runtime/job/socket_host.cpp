@@ -27,11 +27,6 @@ void SocketHost::came(std::uint32_t index, std::uint32_t source, sim::SimTime be
   job_.ranks()[index]->came(source, began, bytes);
 }
 
-void SocketHost::exchanged(std::uint32_t index, std::uint32_t other, sim::SimTime began)
-{
-  job_.ranks()[index]->exchanged(other, began);
-}
-
 void SocketHost::backlog_changed(std::uint32_t index, int by)
 {
   job_.ranks()[index]->gate.socket_backlog += static_cast<std::uint32_t>(by);

@@ -20,7 +20,6 @@ public:
   void sent(std::uint32_t rank, std::size_t bytes) override;
   void received(std::uint32_t rank, std::size_t bytes) override;
   void came(std::uint32_t rank, std::uint32_t source, sim::SimTime began, std::uint64_t bytes) override;
-  void exchanged(std::uint32_t rank, std::uint32_t other, sim::SimTime began) override;
 
 private:
   Job& job_;

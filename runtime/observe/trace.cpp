@@ -172,8 +172,8 @@ net::LinkLoad* Trace::links(const platform::Platform& platform, net::LinkLoad* t
 
 void Trace::write_links()
 {
-  for (std::uint32_t i = 0; i < load_->bytes().size(); ++i) {
-    if (load_->bytes()[i] == 0)
+  for (std::uint32_t i = 0; i < load_->links(); ++i) {
+    if (load_->bytes(i) == 0)
       continue;
     const LinkFacts link = describe_link_(i);
     writer_->link(

@@ -102,10 +102,8 @@ void Stack::delivered(net::Transfer& transfer)
   auto& segment = static_cast<Segment&>(transfer);
   if (tap_ != nullptr) [[unlikely]]
     tap_->arrived(segment.passing(), timeline_.now());
-  if (const Socket* socket = find(segment.to)) {
-    host_.exchanged(segment.initiator_process, socket->rank, segment.began);
+  if (const Socket* socket = find(segment.to))
     host_.came(socket->rank, segment.initiator_process, segment.began, segment.payload);
-  }
   switch (segment.kind) {
   case Segment::Kind::syn:
     arrived_syn(segment);

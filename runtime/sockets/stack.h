@@ -54,11 +54,6 @@ public:
   {
     (void)rank, (void)source, (void)began, (void)bytes;
   }
-  // What it sent to rank `other` at `began` is there.
-  virtual void exchanged(std::uint32_t rank, std::uint32_t other, SimTime began)
-  {
-    (void)rank, (void)other, (void)began;
-  }
 
 protected:
   ~Host() = default;

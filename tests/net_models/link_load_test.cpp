@@ -52,14 +52,14 @@ TEST_P(Load, IsWhatMessagesBringToEachLinkOfTheirRoute)
     loop(bench);
   });
   const auto& to_both = bench.platform->route(0, 7).links;
-  ASSERT_LT(*std::max_element(to_both.begin(), to_both.end()), bench.load.bytes().size());
-  const double last = static_cast<double>(bench.load.bytes()[to_both.back()]);
-  const double first = static_cast<double>(bench.load.bytes()[to_both.front()]);
+  ASSERT_LT(*std::max_element(to_both.begin(), to_both.end()), bench.load.links());
+  const double last = static_cast<double>(bench.load.bytes(to_both.back()));
+  const double first = static_cast<double>(bench.load.bytes(to_both.front()));
   EXPECT_GE(first, payload);
   EXPECT_LE(first, 1.25 * payload);  // headers
   EXPECT_NEAR(last, 2 * first, 500); // and acknowledgements, if any come that way
-  for (std::size_t link = 0; link < bench.load.bytes().size(); ++link)
-    EXPECT_NEAR(bench.in_bins(link), static_cast<double>(bench.load.bytes()[link]), 1);
+  for (platform::LinkIndex link = 0; link < bench.load.links(); ++link)
+    EXPECT_NEAR(bench.in_bins(link), static_cast<double>(bench.load.bytes(link)), 1);
 }
 
 TEST_P(Load, OfALinkIsNeverMoreThanItsRate)
@@ -71,7 +71,7 @@ TEST_P(Load, OfALinkIsNeverMoreThanItsRate)
     loop(bench);
   });
   const SimTime width = bench.load.bins().width();
-  for (std::size_t link = 0; link < bench.load.bytes().size(); ++link)
+  for (platform::LinkIndex link = 0; link < bench.load.links(); ++link)
     for (const double bytes : bench.load.bins().row(link, sim::never / 2))
       EXPECT_LE(bytes, 1e9 * sim::to_seconds(width) + 1);
 }

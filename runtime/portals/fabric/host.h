@@ -34,10 +34,10 @@ public:
   {
     (void)process, (void)other, (void)began, (void)bytes;
   }
-  // What either of them began then has gone from it to rank `other`, or come as an answer.
-  virtual void exchanged(Process& process, std::uint32_t other, sim::SimTime began)
+  // What one of both ranks began then has come to the other, which does not hear of it by came().
+  virtual void exchanged(std::uint32_t one, std::uint32_t other, sim::SimTime began)
   {
-    (void)process, (void)other, (void)began;
+    (void)one, (void)other, (void)began;
   }
   // The NIC has written to memory of `process`. `told`: an event or a count says so, too.
   virtual void written(Process& process, bool told) { (void)process, (void)told; }

@@ -45,6 +45,21 @@ TEST(TimeBins, ALongerRunMakesAllRowsCoarser)
   EXPECT_THAT(bins.row(1, 50), ElementsAre(1, 0, 2));
 }
 
+TEST(TimeBins, WhatGoesToTheSameBinCountsAtOnce)
+{
+  for (const SimTime width : {1, 10}) {
+    TimeBins bins(4, width);
+    for (int i = 0; i < 3; ++i) {
+      bins.add(0, 2 * width, 2 * width, 1);
+      bins.add(0, 2 * width, 3 * width - 1, 1);
+      EXPECT_EQ(bins.row(0, 4 * width), (std::vector<double>{0, 0, 2.0 * i + 2, 0}));
+    }
+    bins.add(0, 3 * width, 3 * width, 5); // the next bin begins there
+    bins.add(0, 7 * width, 7 * width, 7);
+    EXPECT_EQ(bins.row(0, 8 * width), (std::vector<double>{0, 11, 0, 7}));
+  }
+}
+
 TEST(TimeBins, RowsThatWereNotUsedAreEmpty)
 {
   TimeBins bins(4, 10);

@@ -21,11 +21,10 @@ using Wait = CriticalPath::Wait;
 // one each half microsecond.
 struct Graph {
   explicit Graph(std::uint32_t ranks)
-      : path(numbers(ranks), [](std::uint32_t, std::uint32_t) {
-          return CriticalPath::Alone{1 * microsecond, {2 * microsecond, 1e9, microsecond / 2}};
-        })
+      : path(numbers(ranks), [](std::uint32_t, std::uint32_t) -> const CriticalPath::Alone& { return alone; })
   {
   }
+  static constexpr CriticalPath::Alone alone{1 * microsecond, {2 * microsecond, 1e9, microsecond / 2}};
   static std::vector<std::uint32_t> numbers(std::uint32_t count)
   {
     std::vector<std::uint32_t> all;

@@ -18,13 +18,12 @@ protected:
   {
     lateness.begin();
     if (began >= 0)
-      lateness.came(began * microsecond, ++source, until * microsecond);
+      lateness.came(began * microsecond, {});
     lateness.end(from * microsecond, until * microsecond);
   }
   [[nodiscard]] sim::SimTime total() const { return lateness.total() / microsecond; }
 
   Lateness lateness;
-  std::size_t source = 0; // each time another one
 };
 
 TEST_F(LatenessTest, UntilItWasBegunTheOtherWasLate)
@@ -67,15 +66,15 @@ TEST_F(LatenessTest, BeforeItComputedItWaitedForSomethingElse)
 TEST_F(LatenessTest, TheLatestOfWhatCameCounts)
 {
   lateness.begin();
-  lateness.came(5 * microsecond, 1, 10 * microsecond);
-  lateness.came(3 * microsecond, 2, 10 * microsecond);
+  lateness.came(5 * microsecond, {});
+  lateness.came(3 * microsecond, {});
   lateness.end(0, 10 * microsecond);
   EXPECT_EQ(total(), 5);
 }
 
 TEST_F(LatenessTest, WhatCameBeforeIsNotWhatItWaitsFor)
 {
-  lateness.came(50 * microsecond, 7, 60 * microsecond);
+  lateness.came(50 * microsecond, {});
   blocked(10, 12);
   blocked(12, 20, 15);
   EXPECT_EQ(total(), 2 + 3);
@@ -83,9 +82,10 @@ TEST_F(LatenessTest, WhatCameBeforeIsNotWhatItWaitsFor)
 
 TEST_F(LatenessTest, WhoSendsPieceAfterPieceIsNotLateWithTheRest)
 {
-  const auto piece = [this](sim::SimTime from, sim::SimTime began, sim::SimTime until) {
+  Exchanges exchanges(4);
+  const auto piece = [&](sim::SimTime from, sim::SimTime began, sim::SimTime until) {
     lateness.begin();
-    lateness.came(began * microsecond, 3, until * microsecond);
+    lateness.came(began * microsecond, exchanges.replace(0, 3, began * microsecond, until * microsecond));
     lateness.end(from * microsecond, until * microsecond);
   };
   piece(0, 100, 110);
@@ -99,11 +99,23 @@ TEST_F(LatenessTest, WhoSendsPieceAfterPieceIsNotLateWithTheRest)
 
 TEST_F(LatenessTest, NorIsWhoHasJustGotWhatItAnswersTo)
 {
-  lateness.exchanged(0, 3, 12 * microsecond);
+  Exchanges exchanges(4);
+  exchanges.replace(3, 0, 0, 12 * microsecond);
   lateness.begin();
-  lateness.came(40 * microsecond, 3, 50 * microsecond);
+  lateness.came(40 * microsecond, exchanges.replace(0, 3, 40 * microsecond, 50 * microsecond));
   lateness.end(12 * microsecond, 50 * microsecond);
   EXPECT_EQ(total(), 0);
+}
+
+TEST(Exchanges, AreThoseOfAPairInEitherDirection)
+{
+  Exchanges exchanges(3);
+  EXPECT_EQ(exchanges.replace(0, 1, 5, 10).last, -sim::never);
+  EXPECT_EQ(exchanges.replace(0, 2, 5, 20).last, -sim::never);
+  const auto before = exchanges.replace(1, 0, 12, 30);
+  EXPECT_EQ(before.last, 10);
+  EXPECT_EQ(before.transit, 5);
+  EXPECT_EQ(exchanges.replace(0, 0, 30, 31).last, -sim::never) << "with itself is a pair of its own";
 }
 
 TEST_F(LatenessTest, WhatTheRankDoesItselfIsNobodysLateness)
