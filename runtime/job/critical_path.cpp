@@ -22,9 +22,9 @@ constexpr auto computing = static_cast<std::size_t>(observe::PathKind::computing
 constexpr auto software = static_cast<std::size_t>(observe::PathKind::software);
 constexpr auto bandwidth = static_cast<std::size_t>(observe::PathKind::bandwidth);
 constexpr auto contention = static_cast<std::size_t>(observe::PathKind::contention);
-constexpr auto other = static_cast<std::size_t>(observe::PathKind::other);
+constexpr auto other_kind = static_cast<std::size_t>(observe::PathKind::other);
 constexpr std::size_t rest = 2; // of work
-static_assert(computing == 0 && software == 1 && other == kind_questions);
+static_assert(computing == 0 && software == 1 && other_kind == kind_questions);
 
 SimTime between(SimTime a, SimTime b, double share)
 {
@@ -93,7 +93,7 @@ CriticalPath::Times CriticalPath::done_by(const Rank& rank, const Mark& mark) co
   Times done = base.done;
   done[computing] += mark.worked[computing] - base.worked[computing];
   done[software] += mark.worked[software] - base.worked[software];
-  done[other] += mark.worked[rest] - base.worked[rest];
+  done[other_kind] += mark.worked[rest] - base.worked[rest];
   return done;
 }
 
