@@ -79,11 +79,10 @@ std::vector<double> TimeBins::row(std::size_t row, SimTime until) const
 {
   if (row >= rows_.size() || rows_[row].bins.empty())
     return {};
-  std::vector<double> bins = rows_[row].bins;
-  if (rows_[row].end >= rows_[row].begin)
-    bins[bin_of(rows_[row].begin)] += rows_[row].amount;
-  bins.resize(std::min(static_cast<std::size_t>((until + width_ - 1) / width_), bins_));
-  return bins;
+  Row whole = rows_[row];
+  leave_bin(whole);
+  whole.bins.resize(std::min(static_cast<std::size_t>((until + width_ - 1) / width_), bins_));
+  return std::move(whole.bins);
 }
 
 } // namespace umwelt::sim

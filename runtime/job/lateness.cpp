@@ -2,6 +2,7 @@
 #include "runtime/job/lateness.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "runtime/base/mix.h"
 
@@ -15,17 +16,9 @@ constexpr sim::SimTime longest_look = 10 * sim::microsecond; // of a loop that w
 constexpr sim::SimTime least_gap = 5 * sim::microsecond;     // between pieces
 constexpr std::size_t pairs_of_rank = 32;
 
-std::size_t power_of_two(std::size_t least)
-{
-  std::size_t power = 1;
-  while (power < least)
-    power *= 2;
-  return power;
-}
-
 } // namespace
 
-Exchanges::Exchanges(std::size_t ranks) : entries_(power_of_two(pairs_of_rank * ranks))
+Exchanges::Exchanges(std::size_t ranks) : entries_(std::bit_ceil(pairs_of_rank * ranks))
 {
 }
 

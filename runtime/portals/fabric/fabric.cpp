@@ -236,11 +236,13 @@ void Fabric::tell_of(const Message& message, bool request)
 {
   const net::Transfer& transfer = message.request;
   const sim::SimTime began = message.request.started;
-  if (!request)
-    host_.exchanged(transfer.initiator_process, transfer.target_process, began);
-  else if (const Ni* ni = resolve(message.target_ni))
-    host_.came(ni->process, transfer.initiator_process, began, transfer.payload);
-  if (const Ni* ni = request ? nullptr : resolve(message.initiator))
+  if (request) {
+    if (const Ni* ni = resolve(message.target_ni))
+      host_.came(ni->process, transfer.initiator_process, began, transfer.payload);
+    return;
+  }
+  host_.exchanged(transfer.initiator_process, transfer.target_process, began);
+  if (const Ni* ni = resolve(message.initiator))
     host_.answered(ni->process, transfer.target_process, began, message.response.payload);
 }
 
