@@ -87,6 +87,8 @@ struct umw_clock {
   int64_t most_debt_ps; /* with more, the runtime settles then */
   double scale;         /* simulated over measured time of bursts, where they are measured; */
   int64_t fixed_ps;     /* what each counts for where they are not */
+  double speed;         /* of its cores, relative to this machine's: bursts take so many times less; */
+  double pace; /* of that: what its node's DVFS state makes of it, 1 in the first; models of kernels know this */
 };
 
 enum umw_exit_kind {
@@ -95,6 +97,9 @@ enum umw_exit_kind {
   UMW_EXIT_PMI,    /* PMI_Abort, PMI2_Abort: likewise */
   UMW_EXIT_MISUSE  /* what the user asked for cannot be done (runtime/rank_host/kernel_calls.h): the whole job ends */
 };
+
+/* Kernels with a power of their own. */
+#define UMW_POWER_KERNELS 16
 
 /* Descriptors of a process whose owners are known. */
 #define UMW_DESCRIPTORS 65536
@@ -188,9 +193,11 @@ struct umw_gate {
   uint32_t size; /* sizeof(struct umw_gate) of the runtime */
   void (*cross)(struct umw_gate* gate, uint32_t op, void* arguments);
   struct umw_clock clock;
-  uint32_t signal_due; /* a signal waits to be acted upon before the running thread goes on */
-  uint64_t blocked;    /* signal mask of the running thread */
-  uint32_t running;    /* the program's constructors have run */
+  uint32_t kernels_used; /* bits: what the next burst to count spent in kernels with a power of their own */
+  int64_t kernel_ps[UMW_POWER_KERNELS]; /* of each (energy/power.h) */
+  uint32_t signal_due;                  /* a signal waits to be acted upon before the running thread goes on */
+  uint64_t blocked;                     /* signal mask of the running thread */
+  uint32_t running;                     /* the program's constructors have run */
   uint32_t
       no_preempt; /* the running thread is not to be interrupted for the benefit of others, nor to go step by step */
   uint32_t no_switch; /* no other rank of the process may run in the thread's place during this call, unless it waits */

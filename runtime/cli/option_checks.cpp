@@ -46,6 +46,9 @@ void check_trace(plan::RunOptions& run)
   if (!run.trace.empty() && run.repeat > 1)
     throw UsageError("--trace", "one run", fmt::format("--repeat {}", run.repeat),
                      "Leave one of them out: a trace is of one run.");
+  if (!run.power.trace.empty() && run.repeat > 1)
+    throw UsageError("--power-trace", "one run", fmt::format("--repeat {}", run.repeat),
+                     "Leave one of them out: a trace is of one run.");
   if (!run.html.empty() && run.repeat > 1)
     throw UsageError("--html", "one run", fmt::format("--repeat {}", run.repeat),
                      "Write --report FILE, and let `umwelt report FILE` make the page of all runs.");

@@ -47,6 +47,7 @@ enum class Group {
   results,
   network,
   what_if,
+  power,
   looking,
   time,
   machine,

@@ -288,6 +288,22 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.seed = read_count(g.option, g.value(), "a number", 0,
      std::numeric_limits<std::uint64_t>::max()); }},
 
+  {Group::power, "power", "FILE|none", "what nodes and the network draw, and what that costs (YAML, "
+   "`runtime/energy/README.md`); default: the platform's wattage_per_state, if it has that; none: leave energy out",
+   [](S s, G g) { s.run.power.source = g.value(); }},
+  {Group::power, "dvfs", "STATE", "the DVFS state of nodes, by frequency (1.2GHz) or number; NODES=STATE: of some; "
+   "TIME:STATE, TIME:NODES=STATE: from that simulated time on; may come several times",
+   [](S s, G g) { s.run.power.dvfs.push_back(plan::parse_dvfs(g.option, g.value())); }},
+  {Group::power, "power-cap", "WATTS", "what a node may draw at most: it is never in a faster state than one in which "
+   "its ranks' cores cannot draw more; NODES=WATTS: some nodes; may come several times",
+   [](S s, G g) { s.run.power.caps.push_back(plan::parse_power_cap(g.option, g.value())); }},
+  {Group::power, "power-trace", "FILE", "what each node draws over time, and the network's parts, as CSV",
+   [](S s, G g) { s.run.power.trace = g.value(); }},
+  {Group::power, "power-phases", "", "energy by phases, which the program tells by MPI_Pcontrol(LEVEL)",
+   [](S s, G) { s.run.power.phases = true; }},
+  {Group::power, "node-hour", "PRICE", "what a node costs for an hour, 1.20EUR for example",
+   [](S s, G g) { s.run.power.node_hour = plan::parse_node_hour(g.option, g.value()); }},
+
   {Group::time, "cpu-threshold", "DURATION", "shorter bursts of computation are dropped; default 0",
    [](S s, G g) { s.run.cpu_threshold = read_duration(g.option, g.value()); }},
   {Group::time, "cpu-first-touch", "DURATION", "what a rank's core waits for the first line of data that the "
@@ -362,6 +378,7 @@ constexpr auto headings = std::to_array<Heading>({
     {Group::results, "What Umwelt tells and keeps"},
     {Group::network, "Simulated network and nodes"},
     {Group::what_if, "Models of some nodes or times, and what if"},
+    {Group::power, "Energy and cost"},
     {Group::looking, "Looking into a run that goes on"},
     {Group::time, "Simulated time of computation"},
     {Group::machine, "Use of this machine"},

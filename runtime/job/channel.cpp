@@ -196,7 +196,7 @@ SimTime Channel::earliest(SimTime enough)
     const SimTime used = rank.job.workers()->computed(worker_, slot_number_) * sim::nanosecond;
     earliest_ = began_ + before +
                 static_cast<SimTime>(static_cast<double>(rank.job.cpu().least_charge(rank.gate.clock, used)) /
-                                     rank.hosted.speed);
+                                     rank.gate.clock.speed);
   }
   return earliest_;
 }

@@ -45,6 +45,8 @@ public:
   [[nodiscard]] bool overlaps() const;
   // A measured burst that is not accounted for yet.
   [[nodiscard]] bool computing() const { return computing_; }
+  // When it began, if there is one.
+  [[nodiscard]] SimTime began() const { return began_; }
   // It counts for `work`: returns when that has gone by since it began, and says when that was.
   SimTime finish_burst(SimTime work);
   // It counts for nothing. Time that has gone by since it began.

@@ -2,13 +2,14 @@
 #include "runtime/job/computing.h"
 
 #include "runtime/base/usage_error.h"
+#include "runtime/job/energy.h"
 #include "runtime/job/rank.h"
 
 namespace umwelt::job
 {
 
-Computing::Computing(const plan::NodeCpus& cpus, const rank_host::Cpu& cpu)
-    : cpus_(cpus), changes_(cpus.change()), cpu_(cpu), assignment_(assignment_of(cpus_))
+Computing::Computing(const plan::NodeCpus& cpus, const rank_host::Cpu& cpu, const platform::Platform& platform)
+    : cpus_(cpus), changes_(cpus.change()), cpu_(cpu), platform_(platform), assignment_(assignment_of(cpus_))
 {
   if (!cpus_.regions.empty())
     regions_ = std::make_unique<NodeRegions>(cpus_, assignment_);
@@ -17,7 +18,8 @@ Computing::Computing(const plan::NodeCpus& cpus, const rank_host::Cpu& cpu)
 void Computing::begins(Rank& rank, sim::SimTime now)
 {
   const engine::CpuPolicy& policy = cpus_.kinds[assignment_.at(rank.node, now)];
-  cpu_.use(rank.gate.clock, policy, rank.hosted.speed);
+  const double pace = energy_ != nullptr ? energy_->pace(rank.node, now) : 1;
+  cpu_.use(rank.gate.clock, policy, platform_.node(rank.node).speed * pace, pace);
   rank.gate.times_copies = policy.measures() ? 1 : 0;
 }
 
@@ -34,7 +36,7 @@ std::size_t Computing::set(const plan::CpuChoice& choice, sim::SimTime now)
 observe::CpusRecord Computing::record() const
 {
   observe::CpusRecord record;
-  record.change = changes();
+  record.change = changes_;
   record.changes = changes_of(assignment_, [this](auto index) { return cpus_.kinds[index].text(); });
   record.not_reached = not_reached(cpus_, assignment_, regions_.get());
   return record;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net_models/mixed/assignment.h"
+#include "platforms/platform.h"
 #include "runtime/job/node_regions.h"
 #include "runtime/observe/statistics.h"
 #include "runtime/plan/node_cpus.h"
@@ -15,15 +16,18 @@
 namespace umwelt::job
 {
 
+class Energy;
 class Rank;
 
 class Computing
 {
 public:
   // `cpu` outlives it.
-  Computing(const plan::NodeCpus& cpus, const rank_host::Cpu& cpu);
+  Computing(const plan::NodeCpus& cpus, const rank_host::Cpu& cpu, const platform::Platform& platform);
+  // How fast nodes compute at times: changes, too. It outlives this.
+  void follow(Energy& energy) { energy_ = &energy; }
 
-  [[nodiscard]] bool changes() const { return changes_; }
+  [[nodiscard]] bool changes() const { return changes_ || energy_ != nullptr; }
   // A burst of the rank is about to begin, the first one, or wherever changes().
   void begins(Rank& rank, sim::SimTime now);
   // Of --cpu-region; null: there are none.
@@ -39,6 +43,8 @@ private:
   plan::NodeCpus cpus_;
   const bool changes_;
   const rank_host::Cpu& cpu_;
+  const platform::Platform& platform_;
+  Energy* energy_ = nullptr; // null: DVFS states do not matter
   net::Assignment assignment_;
   std::unique_ptr<NodeRegions> regions_;
 };

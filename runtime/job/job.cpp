@@ -62,7 +62,7 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
       cores_(scheduler_, plan_.platform->node_count()),
       cpu_(plan_.cpus.measures(), plan_.options.cpu_threshold, plan_.options.cpu_first_touch,
            node_parameters_.clock_read, {node_parameters_.instruction, 1e12 / node_parameters_.cached_bandwidth}),
-      computing_(plan_.cpus, cpu_), own_process_(*this, scheduler_, cpu_),
+      computing_(plan_.cpus, cpu_, *plan_.platform), own_process_(*this, scheduler_, cpu_),
       fabric_(timeline_, host_, static_cast<net::NodeIndex>(plan_.platform->node_count())),
       sockets_(timeline_, socket_host_, static_cast<net::NodeIndex>(plan_.platform->node_count()),
                node_parameters_.unreachable),
@@ -85,6 +85,12 @@ Job::Job(const plan::Plan& plan, const Server& server, loader::PrivateDirectory&
       const platform::Link& of = plan_.platform->link(link);
       return observe::Trace::LinkFacts{of.name, of.bandwidth};
     });
+  if (plan_.power) {
+    energy_ = std::make_unique<Energy>(plan_, ranks_);
+    load = energy_->links(load);
+    if (energy_->paces())
+      computing_.follow(*energy_);
+  }
   network_ = std::make_unique<Network>(plan_, timeline_, fabric_, observer, load);
   for (NodeRegions* const one : {network_->regions(), computing_.regions()})
     if (one != nullptr)
@@ -149,6 +155,8 @@ void Job::passed(Rank& rank, std::uint32_t function, bool came_back, std::int64_
       one->came_back(index, rank.node, function, level, timeline_.now());
     else
       one->calls(index, rank.node, function, timeline_.now());
+  if (energy_ && came_back && energy_->is_phase(function))
+    energy_->phase(rank, level, timeline_.now());
   if (const plan::BreakPoint* const point = came_back ? nullptr : breaks_.called(index, function))
     stop_before(rank, *point);
 }

@@ -30,6 +30,7 @@
 #include "runtime/job/control.h"
 #include "runtime/job/cores.h"
 #include "runtime/job/details.h"
+#include "runtime/job/energy.h"
 #include "runtime/job/file_locks.h"
 #include "runtime/job/futexes.h"
 #include "runtime/job/idleness.h"
@@ -95,6 +96,8 @@ public:
   // After run(). False: a file of --output-filename is not whole, as has been said then.
   bool finish_output();
   [[nodiscard]] observe::JobRecord record(const Outcome& outcome, double wall_seconds) const;
+  // After run(), once: what it has drawn and cost, if that is known.
+  void add_energy(observe::JobRecord& record);
   // Of all ranks, in the order of the plan's kernels.
   [[nodiscard]] std::vector<kernels::Totals> kernel_totals() const;
   [[nodiscard]] kernels::Profile profile() const; // of all ranks
@@ -123,6 +126,8 @@ public:
   [[nodiscard]] FileLocks& file_locks() { return file_locks_; }
   // Null: the report has none.
   [[nodiscard]] Details* details() { return details_.get(); }
+  // Null: what the machine draws is not known.
+  [[nodiscard]] Energy* energy() { return energy_.get(); }
   // What one of both ranks began at that time has come to the other. What went before that; nothing: nobody wants to
   // know, as calls of MPI are not followed.
   std::optional<Exchanges::Exchange> exchanged(std::size_t one, std::size_t other, SimTime began)
@@ -296,6 +301,7 @@ private:
   SysvHost sysv_;
   std::unique_ptr<Details> details_; // null: nobody looks
   std::optional<Exchanges> exchanges_;
+  std::unique_ptr<Energy> energy_; // null: nobody knows what the machine draws
   std::unique_ptr<Network> network_;
   std::vector<NodeRegions*> regions_; // of models and of computing
   std::unique_ptr<Control> control_;  // null: without --ctl and --break

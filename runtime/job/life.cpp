@@ -75,6 +75,8 @@ void Job::finish(Rank& rank)
   for (NodeRegions* const one : regions_)
     one->ended(static_cast<std::size_t>(rank.index), rank.node, timeline_.now());
   rank.finished = timeline_.now();
+  if (energy_)
+    energy_->rank_ends(rank, rank.finished);
   if (details_)
     details_->look_at(workers_ ? workers_->pid(rank.worker) : getpid());
   rank.portals->detach();

@@ -57,10 +57,10 @@ void Rank::enter(bool looks, bool ahead, const rank_host::Burst& measured)
   SimTime charge = clock.debt_ps;
   clock.debt_ps = 0;
   if (burst > 0) {
-    charge += static_cast<SimTime>(static_cast<double>(burst) / hosted.speed);
-    statistics.learned += static_cast<SimTime>(static_cast<double>(measured.learned) / hosted.speed);
-    statistics.left_out += static_cast<SimTime>(static_cast<double>(measured.left_out) / hosted.speed);
-    statistics.doubt += static_cast<SimTime>(static_cast<double>(measured.doubt) / hosted.speed);
+    charge += static_cast<SimTime>(static_cast<double>(burst) / clock.speed);
+    statistics.learned += static_cast<SimTime>(static_cast<double>(measured.learned) / clock.speed);
+    statistics.left_out += static_cast<SimTime>(static_cast<double>(measured.left_out) / clock.speed);
+    statistics.doubt += static_cast<SimTime>(static_cast<double>(measured.doubt) / clock.speed);
     poll.computed = poll.computed || burst >= work;
   }
   // What the program has seen of the time has passed, even if the burst turns out shorter (it was interrupted) or is
@@ -85,8 +85,14 @@ void Rank::spend(observe::RankState state, SimTime time, bool ahead)
   (state == observe::RankState::compute ? statistics.compute : statistics.communication) += time;
   Thread& thread = running();
   thread.doing = state;
+  Energy* const energy = job.energy();
+  if (energy != nullptr)
+    Energy::begins(thread, thread.channel && thread.channel->computing() ? thread.channel->began() : thread.now(),
+                   false);
   const SimTime begin = ahead ? thread.spend_ahead(time) : thread.spend(time);
   thread.doing = observe::RankState::waiting;
+  if (energy != nullptr)
+    energy->ends(*this, thread, state, begin, thread.now());
   if (thread.number == 0)
     tell_trace(state, begin, thread.now());
   timers.cpu_passed();
@@ -151,7 +157,12 @@ template <class Block> bool Rank::wait_with(const Waiting& waiting, Block block)
   const bool follows = gate.mpi_counts != nullptr;
   if (follows)
     lateness.begin();
+  Energy* const energy = waiting.what == For::network ? job.energy() : nullptr;
+  if (energy != nullptr)
+    Energy::begins(self, begin, true);
   const bool woken = block(scheduler);
+  if (energy != nullptr)
+    energy->ends(*this, self, observe::RankState::waiting, begin, std::max(scheduler.now(), begin));
   if (follows) {
     lateness.end(begin, scheduler.now());
     gate.late_ps = lateness.total();

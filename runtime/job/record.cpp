@@ -111,6 +111,12 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
   return record;
 }
 
+void Job::add_energy(observe::JobRecord& record)
+{
+  if (energy_)
+    record.energy = std::make_shared<const observe::EnergyRecord>(energy_->record(record.simulated));
+}
+
 std::vector<kernels::Totals> Job::kernel_totals() const
 {
   std::vector<kernels::Totals> all(plan_.kernels ? plan_.kernels->list.size() : 0);

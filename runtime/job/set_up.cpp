@@ -138,7 +138,6 @@ void Job::make_rank(Rank& rank, const Start& start)
   rank.first_directory = program.directory;
   rank.began = timeline_.now();
   rank.node = place.node;
-  rank.hosted.speed = node.speed;
   rank.hosted.argv = program.program.argv;
   rank.hosted.program_path = program.program.path;
   rank.session_directory = files_.session(place.node);
@@ -162,6 +161,8 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.most_quick_polls = UMW_QUICK_POLLS;
   cpu_.set_up(gate.clock);
   computing_.begins(rank, timeline_.now());
+  if (energy_)
+    energy_->rank_begins(rank);
   gate.rank = rank.number;
   gate.owner = static_cast<std::uint32_t>(rank.index) + 1;
   gate.ranks = static_cast<std::int32_t>(facts.places.size());
@@ -208,6 +209,8 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.traced = plan_.trace && plan_.trace->events() ? 1 : 0;
   for (const NodeRegions* const one : regions_)
     one->watch(gate.mpi_watched);
+  if (energy_)
+    energy_->watch(gate.mpi_watched);
   breaks_.watch(static_cast<std::size_t>(rank.index), gate.mpi_watched);
   gate.collectives = plan_.collectives ? plan_.collectives->modelled() : 0;
   gate.runtime = &rank;

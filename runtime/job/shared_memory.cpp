@@ -115,6 +115,8 @@ void SharedMemory::copy(Rank& rank, std::uint64_t bytes, SimTime start, bool wri
   const SimTime begin = scheduler.now();
   net::Copies& copies = of(rank.node).copies_of(thread.place.core);
   rank.allow_switch();
+  if (job_.energy() != nullptr)
+    Energy::begins(thread, begin, false);
   if (!copies.idle() || !scheduler.pass(start + copies.alone(bytes))) {
     scheduler.sleep(start);
     UnderWay(*this, copies, scheduler).run(bytes);
@@ -122,6 +124,8 @@ void SharedMemory::copy(Rank& rank, std::uint64_t bytes, SimTime start, bool wri
   const SimTime taken = scheduler.now() - begin;
   rank.gate.clock.cpu_ps += taken;
   rank.statistics.communication += taken;
+  if (Energy* const energy = job_.energy(); energy != nullptr)
+    energy->ends(rank, thread, observe::RankState::communication, begin, scheduler.now());
   if (thread.number == 0 && taken > 0)
     rank.tell_trace(observe::RankState::communication, begin, scheduler.now());
   rank.timers.cpu_passed();

@@ -78,6 +78,8 @@ struct Thread {
   SimTime ahead_until = 0;           // now(), if that is later than the timeline's
   const char* last_call = "start";
   observe::RankState doing = observe::RankState::waiting; // the time that it spends, if it does
+  SimTime busy_since = sim::never; // of its core, for the energy meter (job/energy.h); never: it is not
+  bool polls = false;              // and it waits by looking again and again
   PollState poll;
   bool more_events = true;            // the queue it last took an event from may have another
   Pending pending;                    // signals for this thread in particular

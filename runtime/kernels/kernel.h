@@ -91,6 +91,9 @@ struct Kernel {
   bool told = false;
   bool traced = false;
 
+  int power = -1; // its number among those with a power of their own (runtime/energy/power.h); -1: it draws what
+                  // computing draws
+
   // The values of the variables, from the registers at the entry. Follows pointers, so the frame has to be one of this
   // process. False: the call only asks how much workspace another one would need; it has to run and is not counted.
   // Throws UsageError for an FFTW plan that `plans` does not know; that is watched has sizes that are no numbers then.

@@ -65,7 +65,9 @@ Kernels read_kernels(std::span<const std::string> paths, std::optional<std::uint
   std::vector<Section> files;
   try {
     for (const std::string& path : paths) {
-      files.emplace_back(load_yaml(path), path, "");
+      files.emplace_back(
+          load_yaml(path, "kernels file", "It begins with 'kernels:'; give several files for several sets of kernels."),
+          path, "");
       if (const auto item = files.back().find("seed"))
         kernels.seed = read_whole(*item, 0, std::numeric_limits<std::uint64_t>::max());
     }

@@ -82,12 +82,13 @@ std::vector<Item> Item::list() const
   return items;
 }
 
-YAML::Node load_yaml(const std::string& path)
+YAML::Node load_yaml(const std::string& path, std::string_view what, std::string_view begins)
 {
   std::ifstream file(path);
   std::error_code error;
   if (!file || std::filesystem::is_directory(path, error))
-    throw UsageError(path, "a readable kernels file", file ? "a directory" : std::strerror(errno), "Check the path.");
+    throw UsageError(path, fmt::format("a readable {}", what), file ? "a directory" : std::strerror(errno),
+                     "Check the path.");
   std::stringstream text;
   text << file.rdbuf();
   YAML::Node node;
@@ -104,8 +105,7 @@ YAML::Node load_yaml(const std::string& path)
                      "double quotes.");
   }
   if (more)
-    throw UsageError(path, "one YAML document", "several",
-                     "It begins with 'kernels:'; give several files for several sets of kernels.");
+    throw UsageError(path, "one YAML document", "several", begins);
   return node;
 }
 

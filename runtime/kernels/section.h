@@ -27,8 +27,9 @@ struct Item {
   [[nodiscard]] std::vector<Item> list() const;
 };
 
-// The only document of a file. Throws UsageError if it cannot be read or is no YAML.
-YAML::Node load_yaml(const std::string& path);
+// The only document of a file. Throws UsageError if it cannot be read or is no YAML. `what`: "kernels file"; `begins`:
+// what to do if there are several.
+YAML::Node load_yaml(const std::string& path, std::string_view what, std::string_view begins);
 
 class Section
 {

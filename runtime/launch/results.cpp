@@ -76,8 +76,10 @@ void note(const plan::RunOptions& options, const std::string& text)
 
 void check_results(const plan::RunOptions& options)
 {
-  const std::array<std::pair<const char*, const std::string*>, 3> files{
-      {{"--report", &options.report}, {"--html", &options.html}, {"--trace", &options.trace}}};
+  const std::array<std::pair<const char*, const std::string*>, 4> files{{{"--report", &options.report},
+                                                                         {"--html", &options.html},
+                                                                         {"--trace", &options.trace},
+                                                                         {"--power-trace", &options.power.trace}}};
   for (auto file = files.begin(); file != files.end(); ++file) {
     const auto& [option, path] = *file;
     if (path->empty())
@@ -102,6 +104,8 @@ std::unique_ptr<observe::ResultFile> open_results(plan::Plan& plan)
   if (report && plan.trace && plan.trace->file() != nullptr && report->same_file(*plan.trace->file()))
     throw UsageError("--report " + options.report, "a file of its own", "that of --trace " + options.trace,
                      "Name another one.");
+  if (!options.power.trace.empty())
+    plan.power_trace = std::make_unique<observe::PowerTrace>(options.power.trace, plan.placement.hostnames);
   return report;
 }
 
@@ -137,6 +141,12 @@ bool finish_results(const plan::Plan& plan, observe::ResultFile* report, const o
       note(plan.options,
            fmt::format("trace {}: {} records, {}{}", plan.options.trace, observe::show_count(trace.records()),
                        observe::show_bytes(trace.bytes()), remark_on(trace, *plan.options.trace_format)));
+    });
+  if (plan.power_trace)
+    attempt([&plan, &record, &trace = *plan.power_trace] {
+      trace.finish(record.simulated);
+      note(plan.options, fmt::format("power trace {}: {} lines, {}", plan.options.power.trace,
+                                     observe::show_count(trace.lines()), observe::show_bytes(trace.file().bytes())));
     });
   return whole;
 }

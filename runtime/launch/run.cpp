@@ -399,6 +399,9 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
   plan::RegionFunctions functions;
   plan.models = plan::plan_node_models(options, nodes, functions);
   plan.cpus = plan::plan_node_cpus(options, nodes, functions);
+  const std::shared_ptr<const plan::PowerPlan> power =
+      plan::plan_power(options, *plan.platform, plan.placement, functions);
+  plan.power = power;
   plan.breaks = plan::plan_breaks(options.breaks, plan.placement.ranks.size(), functions);
   plan.failures = plan::make_failures(options, *plan.platform, plan.placement);
   plan_programs(plan, wrappers.executions, installation, notes);
@@ -411,11 +414,14 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
     return plan_spawned(options, plan.placement, spawned, installation);
   };
   plan.find_shortage = shortage_for;
-  plan.kernels = plan::read_kernels(options, functions);
+  const std::shared_ptr<kernels::Kernels> kernels = plan::read_kernels(options, functions);
+  if (power)
+    plan::find_power_kernels(*power, kernels.get());
+  plan.kernels = kernels;
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
   const bool traces_calls = options.trace_format && observe::shows_calls(*options.trace_format);
   const bool follows_mpi = options.mpi_calls || traces_calls || plan::has_mpi(plan.models.regions) ||
-                           plan::has_mpi(plan.cpus.regions) || plan::has_mpi(plan.breaks);
+                           plan::has_mpi(plan.cpus.regions) || plan::has_mpi(plan.breaks) || options.power.phases;
   if (follows_mpi && plan::measures(options))
     notes.emplace_back(std::string(options.mpi_calls ? "--mpi-calls"
                                    : traces_calls    ? "--trace"
@@ -448,6 +454,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
     directory.remove();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     observe::JobRecord record = job.record(outcome, wall.count());
+    job.add_energy(record);
     if (record.details) {
       facts.objects = std::move(record.details->run.objects);
       for (observe::RunFacts::Object& object : facts.objects)

@@ -27,6 +27,7 @@ namespace
 
 constexpr unsigned thread_shift = 32; // a location: rank, and above it the number of the thread
 constexpr OTF2_LocationRef first_nic = OTF2_LocationRef{1} << 60;
+constexpr OTF2_LocationRef first_power = OTF2_LocationRef{1} << 61;
 constexpr std::uint64_t ticks_per_second = 1'000'000'000'000;
 
 struct Location {
@@ -40,6 +41,8 @@ class Otf2Writer final : public TraceWriter
 {
 public:
   Otf2Writer(const TraceLayout& layout, const std::string& path) : layout_(layout), archive_(path) {}
+
+  void power(sim::SimTime at, std::uint32_t node, double watts) override { draws_.add({node, at, watts}); }
 
   bool write(const OperationRecord& record) override
   {
@@ -91,6 +94,7 @@ public:
   void finish(const TracedCalls& calls) override
   {
     write_counters();
+    write_power();
     define(calls);
     archive_.finish();
   }
@@ -281,6 +285,29 @@ private:
     close();
   }
 
+  void write_power()
+  {
+    OTF2_EvtWriter* writer = nullptr;
+    std::uint32_t of = 0;
+    const auto close = [&] {
+      if (writer != nullptr)
+        powers_.emplace_back(of, archive_.end_location(writer));
+    };
+    draws_.read([&](const Draw& draw) {
+      if (writer == nullptr || draw.node != of) {
+        close();
+        of = draw.node;
+        writer = archive_.begin_location(first_power + of);
+      }
+      const OTF2_Type type = OTF2_TYPE_DOUBLE;
+      OTF2_MetricValue value;
+      value.floating_point = draw.watts;
+      end_ = std::max(end_, static_cast<std::uint64_t>(draw.at));
+      OTF2_EvtWriter_Metric(writer, nullptr, static_cast<std::uint64_t>(draw.at), 1, 1, &type, &value);
+    });
+    close();
+  }
+
   // --- definitions ---
 
   OTF2_StringRef string(const std::string& text)
@@ -409,34 +436,63 @@ private:
     }
   }
 
+  void define_metric_member(OTF2_MetricMemberRef reference, const char* name, const char* what, const char* unit,
+                            OTF2_Type type)
+  {
+    OTF2_GlobalDefWriter_WriteMetricMember(out_, reference, string(name), string(what), OTF2_METRIC_TYPE_OTHER,
+                                           OTF2_METRIC_ABSOLUTE_NEXT, type, OTF2_BASE_DECIMAL, 0, string(unit));
+  }
+
+  // A location of a node's metrics, and what is measured there; beside the node's first rank.
+  void define_metric_location(OTF2_LocationRef location, const char* what, std::uint32_t node, std::uint64_t events,
+                              OTF2_MetricRef metric_class)
+  {
+    const auto rank = std::find(layout_.rank_nodes.begin(), layout_.rank_nodes.end(), node);
+    OTF2_GlobalDefWriter_WriteLocation(
+        out_, location, string(what + layout_.nodes[node]), OTF2_LOCATION_TYPE_METRIC, events,
+        rank == layout_.rank_nodes.end() ? 0 : static_cast<OTF2_LocationGroupRef>(rank - layout_.rank_nodes.begin()));
+    OTF2_GlobalDefWriter_WriteMetricInstance(out_, instances_++, metric_class, location, OTF2_SCOPE_SYSTEM_TREE_NODE,
+                                             node + 1);
+  }
+
+  void define_power()
+  {
+    if (powers_.empty())
+      return;
+    define_metric_member(2, "power", "what the node draws", "W", OTF2_TYPE_DOUBLE);
+    constexpr OTF2_MetricMemberRef member = 2;
+    OTF2_GlobalDefWriter_WriteMetricClass(out_, 1, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT);
+    for (const auto& [node, events] : powers_)
+      define_metric_location(first_power + node, "power of ", node, events, 1);
+  }
+
   void define_metrics()
   {
+    define_power();
     if (nics_.empty())
       return;
     const auto member = [this](OTF2_MetricMemberRef reference, const char* name, const char* what, const char* unit) {
-      OTF2_GlobalDefWriter_WriteMetricMember(out_, reference, string(name), string(what), OTF2_METRIC_TYPE_OTHER,
-                                             OTF2_METRIC_ABSOLUTE_NEXT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
-                                             string(unit));
+      define_metric_member(reference, name, what, unit, OTF2_TYPE_UINT64);
     };
     member(0, "bytes in flight", "payload on its way from the node's NIC to others", "bytes");
     member(1, "queue depth", "commands in the node's NIC that have not departed", "commands");
     constexpr OTF2_MetricMemberRef members[nic_counters] = {0, 1};
     OTF2_GlobalDefWriter_WriteMetricClass(out_, 0, nic_counters, members, OTF2_METRIC_ASYNCHRONOUS,
                                           OTF2_RECORDER_KIND_ABSTRACT);
-    OTF2_MetricRef instance = 1;
-    for (const auto& [node, events] : nics_) {
-      const auto rank = std::find(layout_.rank_nodes.begin(), layout_.rank_nodes.end(), node);
-      OTF2_GlobalDefWriter_WriteLocation(
-          out_, first_nic + node, string("NIC of " + layout_.nodes[node]), OTF2_LOCATION_TYPE_METRIC, events,
-          rank == layout_.rank_nodes.end() ? 0 : static_cast<OTF2_LocationGroupRef>(rank - layout_.rank_nodes.begin()));
-      OTF2_GlobalDefWriter_WriteMetricInstance(out_, instance++, 0, first_nic + node, OTF2_SCOPE_SYSTEM_TREE_NODE,
-                                               node + 1);
-    }
+    for (const auto& [node, events] : nics_)
+      define_metric_location(first_nic + node, "NIC of ", node, events, 0);
   }
 
   const TraceLayout& layout_;
   Otf2Archive archive_;
   NicCounters counters_;
+  struct Draw {
+    std::uint32_t node;
+    sim::SimTime at;
+    double watts;
+    bool operator<(const Draw& other) const { return node != other.node ? node < other.node : at < other.at; }
+  };
+  SortedSpool<Draw> draws_;
   std::uint64_t end_ = 0; // of the run
   // Of the rank whose calls are told:
   std::uint32_t rank_ = 0;
@@ -445,7 +501,9 @@ private:
   // What is to be defined:
   std::map<std::uint32_t, OTF2_RegionRef> regions_; // by function
   std::vector<Location> locations_;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> nics_; // nodes, and how many events
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> nics_;   // nodes, and how many events
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> powers_; // likewise
+  OTF2_MetricRef instances_ = 2;                                // of metrics; before them are the classes
   OTF2_GlobalDefWriter* out_ = nullptr;
   std::map<std::string, OTF2_StringRef> strings_;
   std::map<TracedCalls::Members, OTF2_GroupRef> groups_;

@@ -116,6 +116,7 @@ constexpr std::string_view header = R"(%EventDef PajeDefineContainerType 0
 2 F N "bytes in flight" "0.2 0.4 0.8"
 2 Q N "queue depth" "0.8 0.4 0.2"
 2 U K "utilisation %" "0.3 0.6 0.3"
+2 W N "power W" "0.8 0.2 0.2"
 3 M P R R message
 4 a0 A computing "0.2 0.6 0.3"
 4 a1 A communicating "0.2 0.4 0.8"
@@ -201,6 +202,12 @@ public:
         left_open_.push_back(one);
   }
 
+  void power(sim::SimTime at, std::uint32_t node, double watts) override
+  {
+    nodes_.insert(node);
+    add_counted({at, Event::power, node, std::bit_cast<std::uint64_t>(watts)});
+  }
+
   void link(const LinkSeries& series) override
   {
     const auto number = static_cast<std::uint32_t>(links_.size());
@@ -246,6 +253,7 @@ private:
       end_thread_call,
       counter,
       utilisation,
+      power,
       begin_link,
       end_link, // behind its beginning, at the same time
     };
@@ -386,6 +394,9 @@ private:
       break;
     case Event::utilisation:
       fmt::format_to(out(), "9 {} U l{} {:.3f}\n", time, event.container, std::bit_cast<double>(event.value));
+      break;
+    case Event::power:
+      fmt::format_to(out(), "9 {} W n{} {}\n", time, event.container, std::bit_cast<double>(event.value));
       break;
     case Event::begin_link:
       fmt::format_to(out(), "10 {} M p r{} {} {:x}\n", time, event.container, event.value, event.key);

@@ -238,21 +238,24 @@ public:
     }
   }
 
+  void power(sim::SimTime at, std::uint32_t node, double watts) override
+  {
+    if (powers_.empty()) {
+      powers_.resize(layout_.nodes.size());
+      power_ = begin_counters("nodes: power");
+    }
+    if (powers_[node] == 0)
+      powers_[node] = begin_counter(power_, layout_.nodes[node], "W");
+    perfetto::TracePacket& packet = begin_event(perfetto::TrackEvent::TYPE_COUNTER, powers_[node], at);
+    packet.mutable_track_event()->set_double_counter_value(watts);
+    end_packet();
+  }
+
   void link(const LinkSeries& series) override
   {
-    if (links_ == 0) {
-      links_ = ++tracks_;
-      perfetto::TrackDescriptor& descriptor = *begin_packet().mutable_track_descriptor();
-      descriptor.set_uuid(links_);
-      descriptor.set_name("links: utilisation");
-      end_packet();
-    }
-    perfetto::TrackDescriptor& descriptor = *begin_packet().mutable_track_descriptor();
-    descriptor.set_uuid(++tracks_);
-    descriptor.set_parent_uuid(links_);
-    descriptor.set_name(series.name);
-    descriptor.mutable_counter()->set_unit_name("%");
-    end_packet();
+    if (links_ == 0)
+      links_ = begin_counters("links: utilisation");
+    const std::uint64_t track = begin_counter(links_, series.name, "%");
     double before = -1;
     for (std::size_t i = 0; i <= series.bytes.size(); ++i) {
       const double now = series.utilisation(i);
@@ -260,7 +263,7 @@ public:
         continue;
       before = now;
       perfetto::TracePacket& packet =
-          begin_event(perfetto::TrackEvent::TYPE_COUNTER, tracks_, static_cast<sim::SimTime>(i) * series.bin);
+          begin_event(perfetto::TrackEvent::TYPE_COUNTER, track, static_cast<sim::SimTime>(i) * series.bin);
       packet.mutable_track_event()->set_double_counter_value(now);
       end_packet();
     }
@@ -306,6 +309,26 @@ private:
         new_track(layout_.rank_nodes[rank_], first_call_row + (std::size_t{rank_} << thread_bits) + threads_.size());
     threads_.emplace_back(tid, track);
     return track;
+  }
+
+  // A track that counters are below.
+  std::uint64_t begin_counters(const char* name)
+  {
+    perfetto::TrackDescriptor& descriptor = *begin_packet().mutable_track_descriptor();
+    descriptor.set_uuid(++tracks_);
+    descriptor.set_name(name);
+    end_packet();
+    return tracks_;
+  }
+  std::uint64_t begin_counter(std::uint64_t below, const std::string& name, const char* unit)
+  {
+    perfetto::TrackDescriptor& descriptor = *begin_packet().mutable_track_descriptor();
+    descriptor.set_uuid(++tracks_);
+    descriptor.set_parent_uuid(below);
+    descriptor.set_name(name);
+    descriptor.mutable_counter()->set_unit_name(unit);
+    end_packet();
+    return tracks_;
   }
 
   perfetto::TracePacket& begin_event(perfetto::TrackEvent::Type type, std::uint64_t track, sim::SimTime time)
@@ -437,8 +460,10 @@ private:
   std::uint32_t rank_ = 0;
   std::vector<std::pair<std::int32_t, std::uint64_t>> threads_; // tracks
   MessageMatches matches_;
-  std::set<std::string> functions_; // names, which stay where they are
-  std::uint64_t links_ = 0;         // their common track
+  std::set<std::string> functions_;   // names, which stay where they are
+  std::uint64_t links_ = 0;           // their common track
+  std::uint64_t power_ = 0;           // likewise of what nodes draw,
+  std::vector<std::uint64_t> powers_; // and of each node; 0: not yet
 };
 
 } // namespace

@@ -12,6 +12,7 @@
 #include "runtime/observe/changes_report.h"
 #include "runtime/observe/deadlock_report.h"
 #include "runtime/observe/details_report.h"
+#include "runtime/observe/energy_report.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/mpi_report.h"
 #include "runtime/observe/tables.h"
@@ -467,6 +468,7 @@ std::string summary(const JobRecord& job)
                       show_count(total(job, &RankStatistics::crossings)),
                       show_count(total(job, &RankStatistics::polls_answered)),
                       show_count(total(job, &RankStatistics::polls_saved)), show_bytes(job.host.peak_resident_bytes));
+  text += energy_lines(job);
   text += basis(job) + disturbance(job) + "\n";
   if (job.ranks.empty())
     return text;
@@ -507,6 +509,8 @@ std::string report_json(const JobRecord& job, bool deterministic)
                     {"polls_saved", total(job, &RankStatistics::polls_saved)},
                     {"events", total(job, &RankStatistics::events)},
                     {"sizes", json_of(sizes_of(job))}};
+  if (job.energy)
+    json["energy"] = energy_json(*job.energy, job.simulated);
   json["ranks"] = nlohmann::ordered_json::array();
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
     json["ranks"].push_back(json_of(job.ranks[rank], rank));

@@ -14,6 +14,7 @@
 #include "runtime/base/time.h"
 #include "runtime/mpi/totals.h"
 #include "runtime/observe/details.h"
+#include "runtime/observe/energy.h"
 
 namespace umwelt::observe
 {
@@ -241,6 +242,7 @@ struct JobRecord {
   std::vector<mpi::Totals> mpi_calls;             // by rank; none: they were not followed
   std::shared_ptr<const DeadlockRecord> deadlock; // null: it did not end so
   std::shared_ptr<Details> details;               // null: --report-details was not asked for
+  std::shared_ptr<const EnergyRecord> energy;     // null: nobody knows what the machine draws
   HostFigures host;
 };
 

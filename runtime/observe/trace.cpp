@@ -159,6 +159,12 @@ void Trace::finish()
     file_->finish(next_step, true);
 }
 
+void Trace::node_draws(sim::SimTime at, std::uint32_t node, double watts)
+{
+  if (all_ || (node < traced_nodes_.size() && traced_nodes_[node]))
+    writer_->power(at, node, watts);
+}
+
 net::LinkLoad* Trace::links(const platform::Platform& platform, net::LinkLoad* there, DescribeLink describe)
 {
   if (!shows_links_)

@@ -37,6 +37,8 @@ public:
 
   std::uint64_t started(const net::Transfer& transfer) override;
   void stage(const net::StageRecord& record) override;
+  // A node draws so many watts from then on (--power).
+  void node_draws(sim::SimTime at, std::uint32_t node, double watts);
   // Intervals of one state that touch become one.
   void rank_spent(std::uint32_t rank, RankState state, sim::SimTime start, sim::SimTime end);
 

@@ -52,6 +52,8 @@ public:
   virtual bool call(const umw_event&, const TracedCalls&) { return false; }
   virtual void end_calls() {}
   virtual void link(const LinkSeries&) {}
+  // A node draws so many watts from then on. Of a node in the order of time, but not in that of other records.
+  virtual void power(sim::SimTime, std::uint32_t, double) {}
   // Whom sockets are to tell what they send; null: nobody.
   virtual sockets::Tap* tap() { return nullptr; }
   // All have been told. A format with files of its own makes them appear; throws std::runtime_error if it cannot.

@@ -30,7 +30,7 @@ kernels::Kernels of_files(const RunOptions& options)
 
 } // namespace
 
-std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options, const RegionFunctions& marked)
+std::shared_ptr<kernels::Kernels> read_kernels(const RunOptions& options, const RegionFunctions& marked)
 {
   auto kernels = std::make_shared<kernels::Kernels>();
   if (options.watch) {

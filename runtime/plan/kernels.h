@@ -12,6 +12,6 @@ namespace umwelt::plan
 
 // Null if there are none. Throws UsageError for what cannot be.
 // `marked`: functions whose calls have to be told.
-std::shared_ptr<const kernels::Kernels> read_kernels(const RunOptions& options, const RegionFunctions& marked);
+std::shared_ptr<kernels::Kernels> read_kernels(const RunOptions& options, const RegionFunctions& marked);
 
 } // namespace umwelt::plan

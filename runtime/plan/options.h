@@ -19,6 +19,7 @@
 #include "runtime/plan/node_cpus.h"
 #include "runtime/plan/node_models.h"
 #include "runtime/plan/node_order.h"
+#include "runtime/plan/power.h"
 
 namespace umwelt::plan
 {
@@ -115,6 +116,7 @@ struct RunOptions {
   std::vector<std::string> fold_rules;          // --fold, in the order given
   std::uint64_t fold_budget = 0;                // bytes, of all ranks; 0: so much for each
   sim::SimTime quantum = 10 * sim::millisecond; // wall-clock between interruptions of a thread that makes no calls
+  PowerWishes power;
   std::uint64_t seed = 0;
   unsigned repeat = 1;         // runs of the same, one after the other
   bool summary = true;         // at the end

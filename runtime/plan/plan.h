@@ -16,6 +16,7 @@
 #include "runtime/fold/rules.h"
 #include "runtime/kernels/kernels_file.h"
 #include "runtime/mpi/collective_models.h"
+#include "runtime/observe/power_trace.h"
 #include "runtime/observe/trace.h"
 #include "runtime/plan/options.h"
 #include "runtime/plan/placement.h"
@@ -54,16 +55,18 @@ struct Plan {
   std::unique_ptr<platform::LinkFailures> failures; // of its links; null: none
   NodeModels models;
   NodeCpus cpus;
-  std::vector<BreakPoint> breaks; // --break
+  std::shared_ptr<const PowerPlan> power; // null: what it draws and costs is not known
+  std::vector<BreakPoint> breaks;         // --break
   Placement placement;
-  std::vector<unsigned> program_of_rank;      // index into `programs`
-  std::vector<InWrapper> in_wrapper;          // by rank
-  std::vector<std::vector<unsigned>> workers; // ranks of each; none: all live in the runtime's own process
-  std::uint64_t descriptors = 0;              // that a program may have open
-  std::uint64_t most_descriptors = 0;         // to which it may raise that
-  std::uint64_t own_descriptors = 0;          // what Umwelt needs of its own in the process that has most ranks
-  std::unique_ptr<observe::Trace> trace;      // null: not asked for
-  std::vector<std::string> preloaded;         // into ranks: libumwelt-preload.so, and others before it
+  std::vector<unsigned> program_of_rank;            // index into `programs`
+  std::vector<InWrapper> in_wrapper;                // by rank
+  std::vector<std::vector<unsigned>> workers;       // ranks of each; none: all live in the runtime's own process
+  std::uint64_t descriptors = 0;                    // that a program may have open
+  std::uint64_t most_descriptors = 0;               // to which it may raise that
+  std::uint64_t own_descriptors = 0;                // what Umwelt needs of its own in the process that has most ranks
+  std::unique_ptr<observe::Trace> trace;            // null: not asked for
+  std::unique_ptr<observe::PowerTrace> power_trace; // likewise
+  std::vector<std::string> preloaded;               // into ranks: libumwelt-preload.so, and others before it
   // Throws UsageError, loader::Refusal.
   std::function<ProgramPlan(const SpawnedProgram&)> plan_spawned;
   // What is short on this machine for so many more ranks of these programs, as a message; empty: nothing. `maps`: that

@@ -70,7 +70,7 @@ void RankHost::settle_path(Thread& thread)
   const PathEnd here = look_at_clock(place_in_program(thread), thread.depth);
   thread.to = here;
   const Burst path = end_path(thread);
-  const auto charge = static_cast<SimTime>(static_cast<double>(cpu_.charge(clock, path, true)) / rank.speed);
+  const auto charge = static_cast<SimTime>(static_cast<double>(cpu_.charge(clock, path, true)) / clock.speed);
   thread.settled += path;
   thread.charged += charge;
   clock.debt_ps += charge;
@@ -104,7 +104,7 @@ void RankHost::pause_burst(Rank& rank)
   if (!Cpu::measures(clock) || (running() != nullptr && KernelCalls::is_modelled(*running())))
     return;
   const SimTime burst = cpu_.charge(clock, {cpu_.measure(clock.burst_start)}, true);
-  clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / rank.speed);
+  clock.debt_ps += static_cast<SimTime>(static_cast<double>(burst) / clock.speed);
 }
 
 void RankHost::resume_burst(Rank& rank)

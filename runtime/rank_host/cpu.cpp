@@ -50,9 +50,11 @@ void Cpu::set_up(umw_clock& clock) const
   clock.most_debt_ps = longest_debt;
 }
 
-void Cpu::use(umw_clock& clock, const engine::CpuPolicy& policy, double speed) const
+void Cpu::use(umw_clock& clock, const engine::CpuPolicy& policy, double speed, double pace) const
 {
   using Kind = engine::CpuPolicy::Kind;
+  clock.speed = speed;
+  clock.pace = pace;
   clock.scale = policy.kind == Kind::scaled ? policy.scale : 1;
   clock.fixed_ps = policy.kind == Kind::fixed ? policy.fixed : 0;
   if (policy.measures() && meter_) {

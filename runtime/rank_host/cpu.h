@@ -46,8 +46,8 @@ public:
   }
   // How the shim is to read the clock between crossings, and bursts of the rank are to count, until the next use().
   void set_up(umw_clock& clock) const;
-  // `speed`: of the rank's cores. Between bursts.
-  void use(umw_clock& clock, const engine::CpuPolicy& policy, double speed) const;
+  // `speed`: of the rank's cores, in the DVFS state that has that pace. Between bursts.
+  void use(umw_clock& clock, const engine::CpuPolicy& policy, double speed, double pace = 1) const;
   // Some bursts are: not every run is like the other.
   [[nodiscard]] bool measured() const { return meter_.has_value(); }
   // Those of a rank with that clock are.

@@ -131,8 +131,10 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
   }
   if (!wrong.empty())
     rank_host_.end_misused(thread, wrong);
+  call.time = static_cast<sim::SimTime>(static_cast<double>(call.time) / rank.gate.clock.pace);
   if (call.way == Way::skip) {
     rank.gate.clock.debt_ps += call.time;
+    tell_power(rank, call, call.time);
     (call.result_in_vector ? frame.vector[0][0] : frame.rax) = call.result;
     frame.skipped = 1;
   } else {
@@ -145,6 +147,14 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
   rank_host_.resume_burst(rank);
   if (mark)
     tell(thread, thread.kernels.back().call, false);
+}
+
+void KernelCalls::tell_power(Rank& rank, const kernels::Calls::Call& call, sim::SimTime time) const
+{
+  if (const int number = calls_.kernel_of(call).power; number >= 0) {
+    rank.gate.kernel_ps[number] += time;
+    rank.gate.kernels_used |= 1U << static_cast<unsigned>(number);
+  }
 }
 
 void KernelCalls::tell(Thread& thread, const kernels::Calls::Call& call, bool came_back)
@@ -172,6 +182,7 @@ std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
     rank.gate.clock.debt_ps += kernel.call.time - taken;
     taken = kernel.call.time;
   }
+  tell_power(rank, kernel.call, taken);
   calls_.end(kernel.call, rank_number(rank), taken, result);
   if (kernel.call.mark)
     trace(thread, kernel.call, false);

@@ -73,6 +73,8 @@ private:
 
   // The thread is in one, rather than in functions alone whose calls are told.
   [[nodiscard]] static bool in_kernel(const Thread& thread);
+  // The rank has spent time in a kernel: what its node draws meanwhile may be the kernel's.
+  void tell_power(Rank& rank, const kernels::Calls::Call& call, sim::SimTime time) const;
   void tell(Thread& thread, const kernels::Calls::Call& call, bool came_back);
   void trace(Thread& thread, const kernels::Calls::Call& call, bool enters);
   void watch_linker(const r_debug& objects);

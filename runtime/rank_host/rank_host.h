@@ -104,7 +104,6 @@ struct Rank {
   ~Rank();
 
   umw_gate& gate;
-  double speed = 1;
   std::vector<std::string> argv;
   std::vector<std::string> environment;
   std::string program_path;

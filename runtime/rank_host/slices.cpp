@@ -227,7 +227,7 @@ void Slices::park(Thread& thread, ucontext_t& context)
     clock.debt_ps = 0;
   } else {
     const SimTime spun = rank_host_.cpu().charge(clock, {steps_begin_ - since}, true);
-    clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(static_cast<double>(spun) / rank.speed), 0);
+    clock.debt_ps = std::max<SimTime>(clock.debt_ps - static_cast<SimTime>(static_cast<double>(spun) / clock.speed), 0);
   }
   clock.burst_start = engine::BurstMeter::ticks();
   // What it has done before it came here others may wait for; nothing, if it is still in the same loop.

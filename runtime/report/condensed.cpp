@@ -114,6 +114,28 @@ Json condensed_calls(const Json& calls)
   return result;
 }
 
+// Ranks and nodes as columns, the links that drew most.
+Json condensed_energy(const Json& energy)
+{
+  Json result = energy;
+  if (const Json* ranks = array(energy, "ranks")) {
+    Json every = Json::object();
+    if (!ranks->empty())
+      for (const auto& [activity, ignored] : ranks->front().items())
+        every[activity] = columns(*ranks, {activity.c_str()})[activity];
+    result["ranks"] = std::move(every);
+  }
+  if (const Json* nodes = array(energy, "nodes"))
+    result["nodes"] = columns(*nodes, {"name", "state", "joules", "peak_watts"});
+  if (const Json* links = array(energy, "links")) {
+    std::vector<Json> most(links->begin(), links->end());
+    std::stable_sort(most.begin(), most.end(),
+                     [](const Json& a, const Json& b) { return a.value("joules", 0.0) > b.value("joules", 0.0); });
+    result["links"] = first_of(Json(most), most_of_others);
+  }
+  return result;
+}
+
 // The longest segments, in the order of time.
 Json condensed_path(const Json& path)
 {
@@ -160,6 +182,8 @@ Json condensed(const Json& report)
       result[key] = condensed_links(value);
     else if (key == "timeline" && value.is_object())
       result[key] = condensed_timeline(value);
+    else if (key == "energy" && value.is_object())
+      result[key] = condensed_energy(value);
     else if (key == "critical_path" && value.is_object())
       result[key] = condensed_path(value);
     else if (is_one_of(key, {"profile", "kernels", "folding"}) && value.is_array())

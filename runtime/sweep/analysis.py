@@ -155,16 +155,17 @@ def surface(one: Axis, other: Axis, values: np.ndarray) -> Surface | None:
     return Surface(one, other, logarithmic, coefficients, 1 - left / spread if spread else 1.0)
 
 
-def pareto(time: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """Which points no other one beats in both."""
-    order = np.lexsort((cost, time))
-    front = np.zeros(len(time), dtype=bool)
-    best = np.inf
-    for at in order:
-        if cost[at] < best:
-            front[at] = True
-            best = cost[at]
-    return front
+def pareto(*criteria: np.ndarray) -> np.ndarray:
+    """Which points no other one beats: is as good in all criteria (the less the better) and better in one. Of points
+    that are alike in all the first one."""
+    values = np.stack(criteria, axis=-1)
+    front: list[int] = []
+    for at in np.lexsort(tuple(reversed(criteria))):
+        if not np.any(np.all(values[front] <= values[at], axis=-1)):
+            front.append(at)
+    found = np.zeros(len(values), dtype=bool)
+    found[front] = True
+    return found
 
 
 def residuals(sample: Sample, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from .expressions import parse as parse_expression
 from .factors import TARGETS, Factor, Level, Range, level
 from .known import RESERVED, Umwelt
 from .marked import Node, read
+from .metrics import ENERGY
 from .quantities import seconds, size
 
 FORMAT = 1
@@ -42,7 +43,8 @@ TOP = (
     "slurm",
 )
 NAME = re.compile(r"[A-Za-z_]\w*")
-COSTS = {"simulated_s", "simulated_ps", "timeline_events", "wall_s", "cpu_s", "memory"}  # metrics for `cost:`
+# Metrics for `cost:`.
+COSTS = {"simulated_s", "simulated_ps", "timeline_events", "wall_s", "cpu_s", "memory", *ENERGY.values()}
 KEPT = ("report", "output", "files")
 
 

@@ -191,22 +191,40 @@ class Drawer:
             ["point", "order", "host", "value", "off", "deviations"],
             zip(sample.points, rank, sample.hosts, values, off, deviations))  # fmt: skip
 
-    def pareto(self) -> Figure | None:
+    def pareto(self) -> list[Figure]:
+        """Time against what was asked for by `cost:`, and against energy and money where the points have them. The
+        front is of all of these together."""
         sample = self._sample
-        if not sample.cost or "simulated_s" not in sample.metrics:
-            return None
-        time, cost = sample.metrics["simulated_s"], _cost(sample)
-        front = analysis.pareto(time, cost)
+        if "simulated_s" not in sample.metrics:
+            return []
+        time = sample.metrics["simulated_s"]
+        others = {f"cost: {sample.cost}": _cost(sample)} if sample.cost else {}
+        for name, label in (("energy_joules", "energy (J)"), ("money", "money")):
+            if name in sample.metrics and not np.isnan(sample.metrics[name]).any() and sample.cost != name:
+                others[label] = sample.metrics[name]
+        if not others:
+            return []
+        front = analysis.pareto(time, *others.values())
+        return [self._pareto(label, other, front, len(others)) for label, other in others.items()]
+
+    def _pareto(self, label: str, other: np.ndarray, front: np.ndarray, criteria: int) -> Figure:
+        sample, time = self._sample, self._sample.metrics["simulated_s"]
         figure, plot = plt.subplots(figsize=(5, 3.6))
-        plot.plot(time, cost, ".", color="lightgrey")
-        order = np.argsort(time[front])
-        plot.plot(time[front][order], cost[front][order], "o-", linewidth=1, markersize=4)
+        plot.plot(time, other, ".", color="lightgrey")
+        plot.plot(time[front], other[front], "o", markersize=4)
+        both = analysis.pareto(time, other)
+        order = np.argsort(time[both])
+        plot.plot(time[both][order], other[both][order], "-", linewidth=1)
         plot.set_xlabel("simulated time (s)")
-        plot.set_ylabel(f"cost: {sample.cost}")
-        header = ["point", "time", "cost", "front", *(axis.name for axis in sample.factors)]
+        plot.set_ylabel(label)
+        kind = label.split(" ")[0].rstrip(":")
+        header = ["point", "time", kind, "front", *(axis.name for axis in sample.factors)]
+        text = "Points that no other one beats in both are joined."
+        if criteria > 1:
+            text += " Dots are points that no other one beats in all of time, cost, energy and money that there are."
         return self._finish(
-            figure, "pareto", "Time and cost", "Points that no other one beats in both are joined.", header,
-            ((sample.points[at], time[at], cost[at], int(front[at]),
+            figure, "pareto" if kind == "cost" else f"pareto-{kind}", f"Time and {kind}", text, header,
+            ((sample.points[at], time[at], other[at], int(front[at]),
               *(axis.levels[axis.index[at]] for axis in sample.factors)) for at in range(len(time))))  # fmt: skip
 
 

@@ -9,6 +9,16 @@ from typing import Any
 _NOT_METRICS = {"report_version", "nodes", "seed", "exit_code"}
 _NOT_OF_RANKS = {"rank", "job", "rank_of_job", "program", "exit_status", "signal"}
 
+# Of the report's `energy` (--power).
+ENERGY = {
+    "joules": "energy_joules",
+    "nodes_joules": "energy_nodes_joules",
+    "average_watts": "average_watts",
+    "peak_watts": "peak_watts",
+    "node_hours": "node_hours",
+    "cost": "money",
+}
+
 Number = int | float
 
 
@@ -33,6 +43,7 @@ def of_report(report: dict[str, Any]) -> dict[str, Number]:
         if values and key not in _NOT_OF_RANKS:
             found[f"ranks.{key}.sum"] = sum(values)
             found[f"ranks.{key}.max"] = max(values)
+    found |= {name: value for key, name in ENERGY.items() if _is_number(value := report.get("energy", {}).get(key))}
     if "simulated_ps" in found:
         found["simulated_s"] = found["simulated_ps"] / 1e12
     return found

@@ -22,8 +22,8 @@ def write(path: pathlib.Path, names: list[str] | None, output: pathlib.Path | No
     drawer = Drawer(sample, directory, confidence, ending)
     chosen = sample.chosen(names)
     parts = [(name, drawer.of_metric(name)) for name in chosen]
-    if front := drawer.pareto():
-        parts.append(("Time and cost", [front]))
+    if fronts := drawer.pareto():
+        parts.append(("Time and cost", fronts))
     if names is None and "wall_s" in sample.metrics:  # how the machine was while points ran
         parts.append(("This machine", drawer.outliers("wall_s")))
     with results(path) as database:

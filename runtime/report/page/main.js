@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Puts the page together.
 
-const PARTS = [drawVerdict, drawRanks, drawMatrix, drawSizes, drawCalls, drawNetwork, drawTimeline, drawPath, drawHow];
+const PARTS = [drawVerdict, drawRanks, drawMatrix, drawSizes, drawCalls, drawNetwork, drawTimeline, drawPath,
+  drawEnergy, drawHow];
 
 function titleOf(report) {
   const programs = report.programs || [];

@@ -52,6 +52,10 @@ class Statistics(unittest.TestCase):
         front = analysis.pareto(np.array([1.0, 2, 3, 3, 2]), np.array([9.0, 5, 4, 6, 5]))
         self.assertEqual(front.tolist()[:4], [True, True, True, False])
 
+    def test_pareto_of_three(self):
+        front = analysis.pareto(np.array([1.0, 2, 3, 3]), np.array([2.0, 2, 2, 3]), np.array([3.0, 2, 3, 1]))
+        self.assertEqual(front.tolist(), [True, True, False, True])
+
 
 class Page(Case):
     def test_each_figure_has_its_data(self):
