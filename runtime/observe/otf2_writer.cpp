@@ -303,7 +303,7 @@ private:
       OTF2_MetricValue value;
       value.floating_point = draw.watts;
       end_ = std::max(end_, static_cast<std::uint64_t>(draw.at));
-      OTF2_EvtWriter_Metric(writer, nullptr, static_cast<std::uint64_t>(draw.at), 1, 1, &type, &value);
+      OTF2_EvtWriter_Metric(writer, nullptr, static_cast<std::uint64_t>(draw.at), power_class(), 1, &type, &value);
     });
     close();
   }
@@ -455,32 +455,47 @@ private:
                                              node + 1);
   }
 
-  void define_power()
-  {
-    if (powers_.empty())
-      return;
-    define_metric_member(2, "power", "what the node draws", "W", OTF2_TYPE_DOUBLE);
-    constexpr OTF2_MetricMemberRef member = 2;
-    OTF2_GlobalDefWriter_WriteMetricClass(out_, 1, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT);
-    for (const auto& [node, events] : powers_)
-      define_metric_location(first_power + node, "power of ", node, events, 1);
-  }
-
+  // Numbers follow each other: of members, and of classes with their instances.
   void define_metrics()
   {
+    instances_ = power_class() + (powers_.empty() ? 0U : 1U);
+    define_nics();
     define_power();
+  }
+
+  [[nodiscard]] OTF2_MetricRef power_class() const { return nics_.empty() ? 0 : 1; }
+
+  void define_nics()
+  {
     if (nics_.empty())
       return;
-    const auto member = [this](OTF2_MetricMemberRef reference, const char* name, const char* what, const char* unit) {
-      define_metric_member(reference, name, what, unit, OTF2_TYPE_UINT64);
-    };
-    member(0, "bytes in flight", "payload on its way from the node's NIC to others", "bytes");
-    member(1, "queue depth", "commands in the node's NIC that have not departed", "commands");
+    define_metric_member(0, "bytes in flight", "payload on its way from the node's NIC to others", "bytes",
+                         OTF2_TYPE_UINT64);
+    define_metric_member(1, "queue depth", "commands in the node's NIC that have not departed", "commands",
+                         OTF2_TYPE_UINT64);
     constexpr OTF2_MetricMemberRef members[nic_counters] = {0, 1};
     OTF2_GlobalDefWriter_WriteMetricClass(out_, 0, nic_counters, members, OTF2_METRIC_ASYNCHRONOUS,
                                           OTF2_RECORDER_KIND_ABSTRACT);
+    if (!powers_.empty())
+      define_power_class();
     for (const auto& [node, events] : nics_)
       define_metric_location(first_nic + node, "NIC of ", node, events, 0);
+  }
+
+  void define_power_class()
+  {
+    const OTF2_MetricMemberRef member = nics_.empty() ? 0 : nic_counters;
+    define_metric_member(member, "power", "what the node draws", "W", OTF2_TYPE_DOUBLE);
+    OTF2_GlobalDefWriter_WriteMetricClass(out_, power_class(), 1, &member, OTF2_METRIC_ASYNCHRONOUS,
+                                          OTF2_RECORDER_KIND_ABSTRACT);
+  }
+
+  void define_power()
+  {
+    if (nics_.empty() && !powers_.empty())
+      define_power_class();
+    for (const auto& [node, events] : powers_)
+      define_metric_location(first_power + node, "power of ", node, events, power_class());
   }
 
   const TraceLayout& layout_;

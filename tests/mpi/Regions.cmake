@@ -11,3 +11,10 @@ foreach(case IN ITEMS "c;5;regions_c" "workers;5;regions_c;--workers;2" "f90;3;r
     ${CMAKE_CURRENT_BINARY_DIR}/regions_${name})
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/regions_${name})
 endforeach()
+
+# Energy by phases, and in traces
+foreach(case IN ITEMS phases traces)
+  add_test(NAME mpi.energy.${case} COMMAND ${PROJECT_SOURCE_DIR}/tests/runtime/energy/run.sh ${case} $<TARGET_FILE:umwelt>
+    ${mpi_programs}/regions_c ${PROJECT_SOURCE_DIR})
+  set_tests_properties(mpi.energy.${case} PROPERTIES LABELS mpi TIMEOUT 200)
+endforeach()

@@ -199,5 +199,31 @@ unreached)
     --dvfs 2.3GHz -np 2 -N 1 "$program" c1000
   is 'e["nodes"][0]["state"] == "2.3GHz" and len(e["nodes"]) == 2'
   ;;
+phases)
+  for how in "--workers 0" "--workers 2"; do
+    # shellcheck disable=SC2086
+    run 0 $how -np 2 -N 1 --power power.yaml --power-phases "$program"
+    [ -e first.json ] || cp report.json first.json
+    cmp first.json report.json || fail "$how: expected the same report"
+  done
+  grep -q 'energy by phase: before .* %, 1 .* %, 0 .* %' stderr || fail "expected the phases in the summary"
+  is 'list(e["phases"]) == ["before", "1", "0"] and all(joules > 0 for joules in e["phases"].values())'
+  is 'near(fsum(e["phases"].values()), e["nodes_joules"], 1e-9) and e["activities"]["waiting"] > 0'
+  # as long as the messages of a phase take on two nodes, of which at least one waits and draws 120 + 60 / 4 W
+  is 'e["phases"]["1"] < e["phases"]["0"] < e["phases"]["before"]'
+  ;;
+traces)
+  for trace in run.otf2 run.paje run.pftrace; do
+    run 0 -q -np 2 -N 1 --cpu fixed=200ns --power power.yaml --power-trace watts.csv --trace "$trace" "$program"
+  done
+  watts=$(grep -c ',node0,' watts.csv)
+  [ "$watts" -gt 100 ] || fail "expected the power of node0 in watts.csv, got $watts lines"
+  [ "$(grep -cE '^9 .* W n0 ' run.paje)" = "$watts" ] || fail "expected $watts values of it in run.paje"
+  otf2-print run.otf2 >otf2 2>&1
+  ! grep -i 'out of order' otf2 || fail "expected definitions in order"
+  [ "$(grep -cE '^METRIC +2305843009213693952 .*"power"' otf2)" = "$watts" ] ||
+    fail "expected $watts values of it in run.otf2"
+  grep -qa 'nodes: power' run.pftrace || fail "expected the power of nodes in run.pftrace"
+  ;;
 *) fail "unknown case $case" ;;
 esac
