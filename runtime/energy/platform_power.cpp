@@ -76,7 +76,7 @@ std::unique_ptr<Power> platform_power(const platform::Platform& platform)
     throw std::invalid_argument(fmt::format("host '{}' has no property wattage_per_state, others have: either all or "
                                             "none; `--power none` leaves energy out",
                                             without->name));
-  power->link_properties = true;
+  power->link_properties = !platform::links_with_wattage().empty();
   return power;
 }
 

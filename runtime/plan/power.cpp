@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "platforms/wattage.h"
 #include "runtime/base/nearest.h"
 #include "runtime/base/parameters.h"
 #include "runtime/base/usage_error.h"
@@ -217,7 +218,7 @@ std::shared_ptr<PowerPlan> plan_power(const RunOptions& options, const platform:
     known = false;
   } else {
     plan->power = energy::read_power(wishes.source, platform.nodes());
-    plan->power.link_properties = !plan->power.network.links();
+    plan->power.link_properties = !plan->power.network.links() && !platform::links_with_wattage().empty();
   }
   if (!plan->power.nodes())
     check_known(wishes);

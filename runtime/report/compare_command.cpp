@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "runtime/base/usage_error.h"
+#include "runtime/observe/energy_report.h"
 #include "runtime/observe/format.h"
 #include "runtime/observe/tables.h"
 #include "runtime/report/input.h"
@@ -81,6 +82,19 @@ std::optional<double> total(const Json& run, const char* key)
   return totals == nullptr ? std::nullopt : std::optional<double>(static_cast<double>(number(*totals, key)));
 }
 
+// Of runs whose machine's power is known.
+std::optional<double> energy(const Json& run, const char* key)
+{
+  const Json* const all = member(run, "energy");
+  const Json* const value = all == nullptr ? nullptr : member(*all, key);
+  return value == nullptr || !value->is_number() ? std::nullopt : std::optional(value->get<double>());
+}
+
+std::string as_money(double money)
+{
+  return fmt::format("{:.4g}", money);
+}
+
 // Time of a rank in it, mean.
 std::map<std::string, double> functions_of(const Json& run)
 {
@@ -116,6 +130,15 @@ std::vector<Figures> figures_of(const std::vector<const Json*>& runs)
   all.push_back(figures("ranks", runs, as_count, [](const Json& run) { return Found(rank_count(run)); }));
   all.push_back(figures("messages", runs, as_count, [](const Json& run) { return total(run, "messages"); }));
   all.push_back(figures("bytes", runs, as_bytes, [](const Json& run) { return total(run, "bytes"); }));
+  const auto of_energy = [&](std::string name, std::string (*show)(double), auto value) {
+    Figures one = figures(std::move(name), runs, show, value);
+    if (std::any_of(one.values.begin(), one.values.end(), [](const auto& found) { return found.has_value(); }))
+      all.push_back(std::move(one));
+  };
+  of_energy("energy", observe::show_joules, [](const Json& run) { return energy(run, "joules"); });
+  of_energy("average power", observe::show_watts, [](const Json& run) { return energy(run, "average_watts"); });
+  of_energy("peak power", observe::show_watts, [](const Json& run) { return energy(run, "peak_watts"); });
+  of_energy("cost", as_money, [](const Json& run) { return energy(run, "cost"); });
   return all;
 }
 

@@ -42,6 +42,10 @@ HPL.out      output file name (if any)
 """
 
 
+# Gflop/s, of the line with the result
+RATE = r"^W[RC]\w+\s+\d+\s+\d+\s+\d+\s+\d+\s+[\d.]+\s+([\d.e+-]+)\s*$"
+
+
 def text(n, p, q, algorithm=None):
     return INPUT.format(n=n, p=p, q=q, **{**ALGORITHM, **(algorithm or {})})
 
@@ -56,5 +60,5 @@ def write(directory, content):
 def rate(directory, output):
     """Gflop/s that HPL has written, or nothing."""
     written = output + (directory / "hpccoutf.txt").read_text()
-    result = re.search(r"^W[RC]\w+\s+\d+\s+\d+\s+\d+\s+\d+\s+[\d.]+\s+([\d.e+-]+)\s*$", written, re.MULTILINE)
+    result = re.search(RATE, written, re.MULTILINE)
     return float(result[1]) if result else None

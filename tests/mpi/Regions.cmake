@@ -14,7 +14,8 @@ endforeach()
 
 # Energy by phases, and in traces
 foreach(case IN ITEMS phases traces)
-  add_test(NAME mpi.energy.${case} COMMAND ${PROJECT_SOURCE_DIR}/tests/runtime/energy/run.sh ${case} $<TARGET_FILE:umwelt>
-    ${mpi_programs}/regions_c ${PROJECT_SOURCE_DIR})
+  add_test(NAME mpi.energy.${case}
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/runtime/energy/run.sh ${case} $<TARGET_FILE:umwelt>
+      ${mpi_programs}/regions_c ${PROJECT_SOURCE_DIR})
   set_tests_properties(mpi.energy.${case} PROPERTIES LABELS mpi TIMEOUT 200)
 endforeach()

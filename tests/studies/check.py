@@ -16,6 +16,7 @@ import studies
 
 # Study: its programs (those of BUILD, or `stand_in` by what it stands for), options, rows of the table.
 TINY = {
+    "components": (["stand_in"], "--n 64 --grid 1x2 --platform crossbar --factors 1,10", 8),
     "factors": (["stand_in"], "--n 64 --grid 1x2 --factors 10 --faster 1", 4),
     "flow_control": (
         ["tests/bench/contention/flood"],
@@ -33,6 +34,7 @@ TINY = {
         "--repetitions 4 --steps 4 --percent 50 --cheap zero --only latency,LULESH",
         4,
     ),
+    "variability": (["stand_in"], "--n 64 --each 1 --removed 28,31 --seeds 1", 4),
     "zero_collectives": (["directory"], "--ranks 2 --only ft", 1),
 }
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import yaml
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "bench"))
@@ -119,6 +121,47 @@ class Study:
         if run.rate is None:
             raise Failure(f"{program}: expected a line of HPL with its result, got: {run.output[-500:]}")
         return run
+
+    def sweep(self, design, files):
+        """Points of `umwelt sweep` as they are exported. `design`: what its file says, but for the program and what
+        HPL needs; `files`: texts by name, beside it. --keep is a directory then."""
+        with tempfile.TemporaryDirectory(prefix="umwelt-study-") as name:
+            directory = pathlib.Path(self.options.keep or name).resolve()
+            directory.mkdir(parents=True, exist_ok=True)
+            for file, text in files.items():
+                (directory / file).write_text(text)
+            (directory / "design.yaml").write_text(yaml.safe_dump(design, sort_keys=False, width=200))
+            begun = (directory / "design.sweep").exists()
+            self.sweep_command(directory, *(["--resume", "design.sweep"] if begun else ["design.yaml"]))
+            exported = self.sweep_command(directory, "export", "design.sweep")
+        self.version = self.version_of()
+        return list(csv.DictReader(exported.splitlines()))
+
+    def sweep_command(self, directory, *words):
+        slurm = ["--slurm", "--wait"] if getattr(self.options, "slurm", False) and words[0] != "export" else []
+        done = subprocess.run([self.options.umwelt, "sweep", *words, *slurm], cwd=directory, capture_output=True,
+                              text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        if done.returncode != 0:
+            raise Failure(f"umwelt sweep {' '.join(words)}: expected exit code 0, got {done.returncode}: "
+                          + (done.stdout + done.stderr)[-2000:])
+        return done.stdout
+
+    def version_of(self):
+        done = subprocess.run([self.options.umwelt, "--version"], capture_output=True, text=True, check=True)
+        return done.stdout.split(maxsplit=1)[1].splitlines()[0]
+
+    def hpl_design(self, kernels, n, p, q):
+        """Of HPL with modelled kernels and a matrix that takes no memory: braces name factors."""
+        text = hpl_files.text(n, p, q)
+        design = {
+            "program": str(self.options.xhpl),
+            "options": {"cpu": "none", "kernels": [str(file) for file in kernels], "fold": "function=HPL_pdtest",
+                        "workers": 0, "np": "{ranks}"},
+            "templates": {"HPL.dat": "HPL.dat.in", "hpccinf.txt": "HPL.dat.in"},
+            "metrics": {"gflops": hpl_files.RATE},
+            "order": "random",
+        }
+        return design, {"HPL.dat.in": text}
 
     def write(self, rows, script, tables):
         """`rows`: dictionaries, for the CSV file. `script`: gnuplot's, without its terminal. `tables`: Markdown."""

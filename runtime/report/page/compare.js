@@ -25,6 +25,10 @@ function figuresOf(report) {
       ["calls of MPI", sum(calls.functions.map(one => one.calls)), showCount]);
   figures.push(["messages", totals.messages, showCount], ["bytes", totals.bytes, showBytes]);
   if (totals.segments) figures.push(["segments (TCP, UDP)", totals.segments, showCount]);
+  const energy = report.energy || {};
+  if (energy.joules !== undefined) figures.push(["energy", energy.joules, showJoules, true],
+    ["average power", energy.average_watts, showWatts, true], ["peak power", energy.peak_watts, showWatts, true]);
+  if (energy.cost !== undefined) figures.push(["cost", energy.cost, digits, true]);
   const hot = busiestLink(report);
   if (hot) figures.push([`load of the busiest link`, hot.load * 1e6, value => showShare(value, 1e6), true]);
   if (report.critical_path) figures.push(["critical path: computing",
