@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Calls Portals in BXI's ABI, and lets a library do so in 4.3's (mixed_library.c): one that it is linked against, or,
- * with LIBRARY, one that it opens. */
+ * Calls Portals, and lets a library do so in another ABI (mixed_library.c): one that it is linked against (LINKED), or
+ * one that it opens. */
 #include <dlfcn.h>
 #include <stdio.h>
 
