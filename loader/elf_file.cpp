@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "loader/elf_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <system_error>
 
 #include <fcntl.h>
@@ -138,28 +140,85 @@ ElfFile inspect(const std::string& path)
   return result;
 }
 
-std::string build_id(const std::string& path)
+namespace
+{
+
+// Calls look(elf) for a file that is ELF.
+void look_into(const std::string& path, const std::function<void(Elf*)>& look)
 {
   const FileDescriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0)
-    return {};
+    return;
   elf_version(EV_CURRENT);
   const ElfHandle elf(elf_begin(file.fd, ELF_C_READ_MMAP, nullptr));
-  for (Elf_Scn* section = nullptr; elf && (section = elf_nextscn(elf.get(), section)) != nullptr;) {
+  if (elf)
+    look(elf.get());
+}
+
+// Calls look(section header, data) for each section of this type.
+void each_section(Elf* elf, GElf_Word type, const std::function<void(const GElf_Shdr&, Elf_Data*)>& look)
+{
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_NOTE)
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != type)
       continue;
-    Elf_Data* const data = elf_getdata(section, nullptr);
-    GElf_Nhdr note;
-    std::size_t name = 0;
-    std::size_t description = 0;
-    for (std::size_t at = 0; data != nullptr && (at = gelf_getnote(data, at, &note, &name, &description)) != 0;) {
-      const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(bytes + name, "GNU", 4) == 0)
-        return fmt::format("{:02x}", fmt::join(bytes + description, bytes + description + note.n_descsz, ""));
-    }
+    if (Elf_Data* const data = elf_getdata(section, nullptr))
+      look(header, data);
   }
-  return {};
+}
+
+// What the first note of this name and type says; empty: there is none.
+std::vector<unsigned char> description_of(const std::string& path, std::string_view wanted, GElf_Word type)
+{
+  std::vector<unsigned char> result;
+  look_into(path, [&](Elf* elf) {
+    each_section(elf, SHT_NOTE, [&](const GElf_Shdr&, Elf_Data* data) {
+      GElf_Nhdr note;
+      std::size_t name = 0;
+      std::size_t description = 0;
+      for (std::size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &description)) != 0;) {
+        const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
+        if (result.empty() && note.n_type == type && note.n_namesz == wanted.size() + 1 &&
+            std::memcmp(bytes + name, wanted.data(), wanted.size()) == 0)
+          result.assign(bytes + description, bytes + description + note.n_descsz);
+      }
+    });
+  });
+  return result;
+}
+
+} // namespace
+
+std::string build_id(const std::string& path)
+{
+  return fmt::format("{:02x}", fmt::join(description_of(path, "GNU", NT_GNU_BUILD_ID), ""));
+}
+
+std::optional<std::uint32_t> word_of_note(const std::string& path, std::string_view name)
+{
+  const std::vector<unsigned char> bytes = description_of(path, name, 1);
+  std::uint32_t word = 0;
+  if (bytes.size() != sizeof word)
+    return std::nullopt;
+  std::memcpy(&word, bytes.data(), sizeof word);
+  return word;
+}
+
+std::vector<std::string> imports(const std::string& path, std::string_view prefix)
+{
+  std::vector<std::string> names;
+  look_into(path, [&](Elf* elf) {
+    each_section(elf, SHT_DYNSYM, [&](const GElf_Shdr& header, Elf_Data* data) {
+      GElf_Sym symbol;
+      for (int i = 0; gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+        const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (symbol.st_shndx == SHN_UNDEF && name != nullptr && std::string_view(name).starts_with(prefix))
+          names.emplace_back(name);
+      }
+    });
+  });
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 } // namespace umwelt::loader

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace umwelt::loader
@@ -42,5 +44,11 @@ ElfFile inspect(const std::string& path);
 
 // In hexadecimal; empty: it has none, or the file cannot be read.
 std::string build_id(const std::string& path);
+
+// What a note with this name says, if that is one word of 32 bits. None: there is no such note.
+std::optional<std::uint32_t> word_of_note(const std::string& path, std::string_view name);
+
+// Names that begin with `prefix` and that the dynamic linker has to find in other objects; in alphabetical order.
+std::vector<std::string> imports(const std::string& path, std::string_view prefix);
 
 } // namespace umwelt::loader

@@ -16,6 +16,17 @@
 
 #include <stdint.h>
 
+/* A note that says which numbers an object was compiled with. Nothing but `umwelt run` reads it: 4.2 and 4.3 have the
+ * same functions under the same library name. */
+#if defined(__ELF__) && defined(__GNUC__) && !defined(PORTALS4_NO_NOTE)
+__asm__(".pushsection .note.portals4,\"a\",@note\n\t"
+        ".balign 4\n\t"
+        ".long 8, 4, 1\n\t" /* bytes of the name, bytes of what it says, type */
+        ".asciz \"Portals\"\n\t"
+        ".long 0x403\n\t"
+        ".popsection");
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

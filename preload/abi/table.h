@@ -14,6 +14,10 @@
  */
 #pragma once
 
+/* Options whose kind can be told by their type (preload/portals/translation.h). */
+typedef unsigned int umw_ni_options_t;
+typedef unsigned int umw_pt_options_t;
+
 /* for-each over (type, argument) pairs, up to 64 of them */
 #define UMW_PARENS ()
 #define UMW_EXPAND(...) UMW_EXPAND3(UMW_EXPAND3(UMW_EXPAND3(UMW_EXPAND3(__VA_ARGS__))))

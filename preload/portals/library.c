@@ -3,22 +3,23 @@
  * libportals.so.4: what programs and MPI libraries are linked against. Under Umwelt none of this code runs, because the
  * shim comes first in the search order; anywhere else there is no NIC behind it, and it says so.
  */
-#include <stdio.h>
-#include <stdlib.h>
+#include "preload/portals/of_rank.h"
 
 #include "preload/abi/portals4.h"
 #include "preload/abi/table.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
+static const char library[] = "libportals.so.4";
+
+__attribute__((constructor)) static void begin(void)
+{
+  check_abi_of_rank(library, "4.3");
+}
+
 static void explain(const char* function)
 {
-  static int said;
-  if (!said++)
-    fprintf(stderr,
-            "libportals.so.4 (Umwelt): %s called outside a simulation, where there is no Portals network.\n"
-            "Next step: start the program with `umwelt run -np N PROGRAM`.\n",
-            function);
+  explain_outside(library, function);
 }
 
 #define UMW_CALL(result_type, name, kind, version, level, note, ...)                                                   \

@@ -38,6 +38,9 @@ void umw_crossing_PtlFini(void);
     umw_cross(UMW_OP_##name, &arguments);                                                                              \
   }
 #include "preload/abi/tables/portals.def"
+
+UMW_PUBLIC const char umw_portals_abi[] = "4.3"; /* unless a translation comes before the shim (of_rank.h) */
+
 #undef PtlHandleIsEqual
 #undef PtlEQGet
 #undef PtlEQPoll

@@ -15,12 +15,15 @@ std::vector<CoverageTable> coverage_tables()
 #define UMW_CALL_VOID(name, kind, version, level, note, ...)                                                           \
   tables.back().rows.push_back({#name, version, #level, note});
 #define UMW_LOCAL(name, version, level, note) tables.back().rows.push_back({#name, version, #level, note});
+#define UMW_PTL_NOT_BLOCKING(name, of)                                                                                 \
+  tables.back().rows.push_back({#name, "BXI", "PARTIAL", "waits where " #of " waits, never PTL_TRY_AGAIN"});
 #define UMW_REFUSED(name) tables.back().rows.push_back({#name, "PMIx 4", "ERROR", "PMIX_ERR_NOT_SUPPORTED"});
 #include "preload/abi/tables/all.h"
 #undef UMW_TABLE
 #undef UMW_CALL
 #undef UMW_CALL_VOID
 #undef UMW_LOCAL
+#undef UMW_PTL_NOT_BLOCKING
 #undef UMW_REFUSED
   return tables;
 }

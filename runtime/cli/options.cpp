@@ -148,6 +148,10 @@ constexpr auto options = std::to_array<Option>({
 
   {Group::programs, "wdir wd", "DIR", "working directory of the program's ranks",
    [](S s, G g) { s.draft.app.directory = g.value(); }},
+  {Group::programs, "portals-abi", "auto|4.3|4.2|bxi", "in which binary interface the program, or its MPI library, "
+   "calls Portals: Umwelt's own and the reference's 4.3, the reference's 4.2, or that of BXI's library; default auto: "
+   "as it tells of itself (`preload/portals/ABIS.md`)",
+   [](S s, G g) { s.draft.app.portals_abi = plan::parse_portals_abi(g.option, g.value()); }},
   {Group::programs, "gmca", "KEY VALUE", "Open MPI parameter of all programs",
    [](S s, G g) { add_mca(s.run.global_mca, g); }},
   {Group::programs, "timeout", "SECONDS", "end the job after so much wall-clock time (exit code 124); default: "

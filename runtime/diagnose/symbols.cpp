@@ -162,7 +162,8 @@ Symbol symbol_at(std::uintptr_t address)
   if (path.empty())
     path = program.empty() ? self : program; // the executable itself
   const std::uintptr_t relative = address - object.dlfo_link_map->l_addr;
-  result.ours = path == self || path.find("libumwelt-preload") != std::string::npos;
+  result.ours = path == self || path.find("libumwelt-preload") != std::string::npos ||
+                path.find("/umwelt/libportals") != std::string::npos; // translates calls for the shim
   result.object = path.substr(path.rfind('/') + 1);
   result.offset = relative;
   // Ranks have the same objects, and stand at the same places of them.

@@ -234,6 +234,8 @@ void Job::make_rank(Rank& rank, const Start& start)
   rank.hosted.directory = start.directory;
   rank.hosted.interpreter = program.program.interpreter;
   rank.hosted.preloaded = plan_.preloaded;
+  if (!program.portals_library.empty())
+    rank.hosted.preloaded.insert(rank.hosted.preloaded.begin(), program.portals_library);
   rank.hosted.linked_at = program.program.linked_at;
   rank.hosted.environment = program.environment;
   add_launcher_variables(rank.hosted.environment,

@@ -32,9 +32,27 @@ std::vector<std::string> Installation::preloaded(bool folding, bool mpi_layer) c
   return all;
 }
 
+std::filesystem::path Installation::portals(plan::PortalsAbi abi) const
+{
+  switch (abi) {
+  case plan::PortalsAbi::four_two:
+    return libraries / "libportals-4.2.so";
+  case plan::PortalsAbi::bxi:
+    return libraries / "libportals.so.1";
+  default:
+    return {};
+  }
+}
+
 std::vector<std::filesystem::path> Installation::needed() const
 {
-  return {shim, fold, mpi, wrapper, libraries / "libportals.so.4"};
+  return {shim,
+          fold,
+          mpi,
+          wrapper,
+          libraries / "libportals.so.4",
+          portals(plan::PortalsAbi::four_two),
+          portals(plan::PortalsAbi::bxi)};
 }
 
 } // namespace umwelt::launch

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/portals_abi.h"
+
 namespace umwelt::launch
 {
 
@@ -25,6 +27,8 @@ struct Installation {
 
   // The files that every run needs.
   [[nodiscard]] std::vector<std::filesystem::path> needed() const;
+  // What translates this ABI of Portals into the shim's; empty: nothing has to.
+  [[nodiscard]] std::filesystem::path portals(plan::PortalsAbi abi) const;
   // Libraries for ranks (loader/linker.h).
   [[nodiscard]] std::vector<std::string> preloaded(bool folding, bool mpi_layer) const;
 };

@@ -61,9 +61,10 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
                                       plan.program.path, *oshmem));
   const std::vector<plan::Setting> mca = plan::mca_of_program(options, index);
   const auto set_up = [&] {
-    return plan::set_up_open_mpi({mca, process_environment, options.programs[index].exports, mpi,
-                                  installation.components, std::max<std::size_t>(placement.ranks.size(), 1),
-                                  most_of_node(placement)});
+    // Umwelt's components are of one ABI with the shim.
+    const fs::path components = plan.portals_library.empty() ? installation.components : fs::path();
+    return plan::set_up_open_mpi({mca, process_environment, options.programs[index].exports, mpi, components,
+                                  std::max<std::size_t>(placement.ranks.size(), 1), most_of_node(placement)});
   };
   if (plan::is_open_mpi(needed)) {
     const plan::OpenMpiSetup setup = set_up();

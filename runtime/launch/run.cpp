@@ -102,6 +102,16 @@ job::Environment base_environment(const plan::AppContext& program, const Install
   return environment;
 }
 
+void choose_portals(plan::ProgramPlan& plan, const plan::AppContext& program, const Installation& installation,
+                    std::vector<std::string>& notes)
+{
+  plan::PortalsChoice choice = plan::choose_portals_abi(plan::find_portals_objects(plan.program), program.portals_abi);
+  plan.portals_abi = choice.abi;
+  plan.portals_library = installation.portals(choice.abi);
+  if (!choice.note.empty())
+    notes.push_back(std::move(choice.note));
+}
+
 plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t index, const plan::Placement& placement,
                                const Installation& installation, std::vector<std::string>& notes)
 {
@@ -112,6 +122,7 @@ plan::ProgramPlan plan_program(const plan::RunOptions& options, std::size_t inde
   refuse_tracer(program.argv, plan.environment, plan.directory);
   plan.program = loader::find_program(program.argv, plan.environment, plan.directory, installation.programs);
   plan.same_addresses = options.same_addresses;
+  choose_portals(plan, program, installation, notes);
   add_mpi_settings(plan, options, index, placement, installation, notes);
   return plan;
 }
@@ -129,6 +140,7 @@ plan::ProgramPlan plan_execution(const plan::RunOptions& options, std::size_t in
   plan.program = loader::find_program(execution.argv, plan.environment, plan.directory, installation.programs);
   if (plan.program.argv == execution.argv) // no script
     plan.program.argv.front() = execution.name;
+  choose_portals(plan, options.programs[index], installation, notes);
   add_mpi_settings(plan, options, index, placement, installation, notes);
   return plan;
 }
@@ -191,6 +203,9 @@ void describe(const plan::RunOptions& options, const plan::Plan& plan)
   for (const plan::ProgramPlan& program : plan.programs) {
     note(options, fmt::format("program {} in {}, {} libraries", program.program.path, program.directory,
                               program.program.libraries.size()));
+    if (!program.portals_library.empty())
+      note(options, fmt::format("  calls of Portals in the ABI {}, by {}", plan::name_of(program.portals_abi),
+                                program.portals_library));
     for (const std::string& entry : program.environment)
       if (entry.starts_with("OMPI_MCA_"))
         note(options, fmt::format("  {}", entry));
@@ -249,6 +264,7 @@ plan::ProgramPlan plan_spawned(const plan::RunOptions& options, const plan::Plac
                      "a shell, or a tool that executes one (" + plan.program.path + ")",
                      "Start the program itself; set its environment with the info key env.");
   plan.same_addresses = options.same_addresses;
+  choose_portals(plan, program, installation, unsaid);
   add_mpi_settings(plan, options, spawned.context, placement, installation, unsaid);
   for (const std::string& entry : spawned.environment)
     if (const auto equals = entry.find('='); equals != std::string::npos && !belongs_to_one_job(entry))

@@ -114,12 +114,15 @@ private:
   std::map<std::string, std::string> file_;
 };
 
-// Open MPI's search path with Umwelt's directory in front. A path of the user is kept behind it.
+// Open MPI's search path with Umwelt's directory in front. A path of the user is kept behind it. Empty: its own
+// default.
 std::string search_path(const Choices& choices, const OpenMpiRequest& request)
 {
   auto users = choices.parameter(component_path);
   if (!users)
     users = choices.parameter(component_path_synonym);
+  if (request.components.empty())
+    return users.value_or("");
   if (users)
     return fmt::format("{}:{}", request.components.string(), *users);
   std::string path = fmt::format("{}:{}", request.components.string(), system_components(request.library).string());
@@ -219,7 +222,8 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
     if (setting.first != component_path && setting.first != component_path_synonym)
       set(setting.first, setting.second);
   }
-  set(component_path, search_path(choices, request));
+  if (std::string path = search_path(choices, request); !path.empty())
+    set(component_path, std::move(path));
 
   const auto pml = choices.parameter("pml");
   const bool matching = pml && !pml->starts_with('^') && selects(*pml, "cm"); // the NIC matches messages, not Open MPI

@@ -34,7 +34,7 @@ struct OpenMpiRequest {
   Lookup environment = process_environment; // the ranks' environment before -x of the program ...
   std::vector<Setting> exports;             // ... and these
   std::filesystem::path library;            // libmpi.so.40 as the program's loader finds it
-  std::filesystem::path components;         // directory of Umwelt's mca_*_portals4.so
+  std::filesystem::path components;         // directory of Umwelt's mca_*_portals4.so; empty: the library has its own
   std::size_t ranks = 1;                    // of the run
   std::size_t most_of_node = 1;             // of these: on one node
 };

@@ -19,6 +19,7 @@
 #include "runtime/plan/node_cpus.h"
 #include "runtime/plan/node_models.h"
 #include "runtime/plan/node_order.h"
+#include "runtime/plan/portals_abi.h"
 #include "runtime/plan/power.h"
 
 namespace umwelt::plan
@@ -33,7 +34,8 @@ struct AppContext {
   std::string directory;         // -wdir as written; empty: Umwelt's own
   std::vector<Setting> exports; // -x, values taken from the environment where none was given; the last of a name counts
   std::vector<Setting> mca;     // --mca
-  std::vector<Host> hosts;      // --host and --hostfile together; empty: those of the other programs, or none at all
+  std::optional<PortalsAbi> portals_abi; // --portals-abi; none: what it tells of itself
+  std::vector<Host> hosts; // --host and --hostfile together; empty: those of the other programs, or none at all
 };
 
 // How ranks are dealt to the nodes.

@@ -29,6 +29,8 @@ struct ProgramPlan {
   std::vector<std::string> environment; // of its ranks, but for what differs between ranks
   std::string directory;                // working directory, absolute
   bool same_addresses = false;          // in all of its ranks, each of which needs a process for itself then
+  PortalsAbi portals_abi = PortalsAbi::four_three;
+  std::string portals_library; // preloaded before all others: what translates that ABI; empty: nothing has to
 };
 
 // A rank whose program a script or tool has executed, which natively goes on when the rank has ended.

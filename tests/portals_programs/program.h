@@ -90,14 +90,14 @@ static inline ptl_process_t* job_map(ptl_handle_ni_t ni)
   char line[512], value[64];
   ptl_process_t own;
   CALL(PtlGetPhysId(ni, &own));
-  snprintf(line, sizeof line, "cmd=put kvsname=%s key=id-%u-%d value=%u,%u\n", job_space, ni, job_rank,
-           (unsigned)own.phys.nid, (unsigned)own.phys.pid);
+  snprintf(line, sizeof line, "cmd=put kvsname=%s key=id-%u-%d value=%u,%u\n", job_space, (unsigned)(uintptr_t)ni,
+           job_rank, (unsigned)own.phys.nid, (unsigned)own.phys.pid);
   EXPECT(strstr(job_ask(line), "rc=0"));
   job_barrier();
   ptl_process_t* map = calloc((size_t)job_size, sizeof *map);
   for (int rank = 0; rank < job_size; ++rank) {
     unsigned nid, pid;
-    snprintf(line, sizeof line, "cmd=get kvsname=%s key=id-%u-%d\n", job_space, ni, rank);
+    snprintf(line, sizeof line, "cmd=get kvsname=%s key=id-%u-%d\n", job_space, (unsigned)(uintptr_t)ni, rank);
     job_value(job_ask(line), "value", value, sizeof value);
     EXPECT(sscanf(value, "%u,%u", &nid, &pid) == 2);
     map[rank].phys.nid = nid;

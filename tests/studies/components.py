@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What matters on 512 nodes: speed of nodes, bandwidth and latency, each times and divided by ten, for two sizes of HPL,
-as a sweep over all combinations. COMPONENTS.md is the page."""
+"""What matters on 512 nodes: speed of nodes, bandwidth and latency, each times and divided by ten, for two sizes of
+HPL, as a sweep over all combinations. COMPONENTS.md is the page."""
 
 import math
 
@@ -22,7 +22,8 @@ def main():
 
     p, q = options.grid
     several = len(options.n) > 1
-    design, files = study.hpl_design([studies.HPL_KERNELS], "{n}" if several else options.n[0], p, q)
+    order = "{n}" if several else options.n[0]
+    design, files = study.hpl_design([studies.HPL_KERNELS], order, p, q)
     design["options"] |= {"np": p * q, "platform": options.platform}
     design |= {
         "factors": {name: {"option": option, "levels": options.factors} for name, option in OPTIONS.items()},
@@ -31,7 +32,7 @@ def main():
     if several:
         design["factors"]["n"] = options.n
     found = study.sweep(design, files)
-    rows = [{"n": int(row.get("n", options.n[0])), **{name: float(row[name]) for name in OPTIONS}, "gflops": float(row["gflops"])}
+    rows = [{"n": int(row.get("n", options.n[0])), **{name: float(row[name]) for name in (*OPTIONS, "gflops")}}
             for row in found]
     rows.sort(key=lambda row: tuple(row[name] for name in ("n", *OPTIONS)))
     panels, cells = [], []
@@ -43,8 +44,9 @@ def main():
         panels.append(studies.Panel(f"HPL, N {n}, {p} x {q} nodes", "factor", "Gflop/s / those without", series,
                                     "set logscale xy\nset xtics (0.1, 1, 10)"))
         shares = variance(mine)
-        cells += [[n, f"{base:,.0f}", name, *(f"{times(mine, base, **{name: factor}):.3f}" for factor in options.factors),
-                   f"{100 * shares[name]:.1f} %"] for name in OPTIONS]
+        for name in OPTIONS:
+            single = [f"{times(mine, base, **{name: factor}):.3f}" for factor in options.factors]
+            cells.append([n, f"{base:,.0f}", name, *single, f"{100 * shares[name]:.1f} %"])
     head = ["N", "Gflop/s", "multiplied", *(f"by {factor:g}" for factor in options.factors),
             "of the variance, over all combinations"]
     study.write(rows, studies.plot(panels), studies.table(head, cells))

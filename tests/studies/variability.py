@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Does leaving out the slowest k of 32 nodes pay? HPL on Dahu's nodes, each with its own speed of dgemm, as a sweep over
-k. VARIABILITY.md is the page."""
+"""Does leaving out the slowest k of 32 nodes pay? HPL on Dahu's nodes, each with its own speed of dgemm, as a sweep
+over k. VARIABILITY.md is the page."""
 
 import csv
 import io

@@ -6,6 +6,8 @@
  * listed. A test checks that no table is forgotten. */
 UMW_TABLE("Portals 4")
 #include "preload/abi/tables/portals.def"
+UMW_TABLE("Portals 4, BXI's own functions")
+#include "preload/abi/tables/portals_bxi.def"
 UMW_TABLE("PMIx")
 #include "preload/abi/tables/pmix.def"
 UMW_TABLE("PMI-1 and PMI-2")

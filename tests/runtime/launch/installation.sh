@@ -18,7 +18,7 @@ fail() {
 finding() { grep -A 1 "^$1 *$2" "$work/out" | tr '\n' ' '; } # finding HEALTH SUBJECT: with its advice
 "$umwelt" doctor >"$work/out" || fail "the whole installation"
 "$umwelt" run -q --cpu none -np 2 "$program" >"$work/out" 2>&1 || fail "run of the whole installation"
-for library in libumwelt-preload.so libumwelt-wrapper.so libportals.so.4; do
+for library in libumwelt-preload.so libumwelt-wrapper.so libportals.so.4 libportals.so.1; do
   mv "$libraries/$library" "$work/saved"
   "$umwelt" doctor >"$work/out" && fail "doctor is content without $library"
   finding FAIL $library | grep -q "No such file.*-> Install Umwelt again" || fail "no advice about $library"
