@@ -320,9 +320,12 @@ std::unique_ptr<Platform> load_simgrid_file(const Request& request)
       if (key.starts_with(nic_prefix))
         nic.try_emplace(key.substr(nic_prefix.size()), value);
   };
-  collect(*simgrid_engine().get_netzone_root()->get_properties());
-  for (const auto* zone : simgrid_engine().get_netzone_root()->get_children())
-    collect(*zone->get_properties());
+  std::vector<const simgrid::s4u::NetZone*> zones{simgrid_engine().get_netzone_root()}; // a zone before those in it
+  for (std::size_t i = 0; i < zones.size(); ++i) {
+    collect(*zones[i]->get_properties());
+    const auto children = zones[i]->get_children();
+    zones.insert(zones.end(), children.begin(), children.end());
+  }
   for (auto* host : hosts) {
     collect(*host->get_properties());
     const auto cores = request.cores != 0 ? request.cores : static_cast<unsigned>(host->get_core_count());
