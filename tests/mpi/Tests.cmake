@@ -226,8 +226,10 @@ mpi_program(cxx_exceptions cxx_exceptions.cpp DEPENDS libumwelttest.so ${beside_
 mpi_test(cxx_exceptions NP 4)
 mpi_program(cxx_streams cxx_streams.cpp)
 mpi_test(cxx_streams NP 3)
-mpi_program(cxx_bindings cxx_bindings.cpp)
-mpi_test(cxx_bindings NP 3)
+if(mpi_has_cxx)
+  mpi_program(cxx_bindings cxx_bindings.cpp)
+  mpi_test(cxx_bindings NP 3)
+endif()
 
 # Fortran
 mpi_program(f08_messages f08_messages.f90)
