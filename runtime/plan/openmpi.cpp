@@ -260,6 +260,9 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   const auto btl = choices.parameter("btl");
   if (!btl)
     set("btl", matching ? "portals4,self" : fmt::format("portals4,{},self", shared_memory));
+  // Its btl tcp asks the machine's kernel for a route (netlink), which knows nothing of the simulated network.
+  if (version_5 && !choices.parameter("reachable"))
+    set("reachable", "weighted");
   // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. osc/rdma of 4.1
   // would be taken among ranks of one node, and crashes over vader in MPI_Compare_and_swap, natively as well. (Debian's
   // file leaves out pt2pt, the one that works over any pml; it is wanted here.) That of 5.0 works over any BTL, and

@@ -196,6 +196,7 @@ TEST_F(OpenMpi, Version5NeedsNoComponentsBesideItsLibrary)
   EXPECT_EQ(set.at("OMPI_MCA_mca_base_component_path"), "/umwelt/components");
   EXPECT_EQ(set.at("OMPI_MCA_btl"), "portals4,sm,self");
   EXPECT_EQ(set.at("OMPI_MCA_osc"), "^ucx,portals4");
+  EXPECT_EQ(set.at("OMPI_MCA_reachable"), "weighted");
 }
 
 TEST_F(OpenMpi, ABtlListWithoutPortalsIsFine)
