@@ -23,6 +23,10 @@
 #include <simgrid/s4u/ActivitySet.hpp>
 #endif
 
+#if UMWELT_SIMGRID_4
+void sg_platf_new_zone_seal(); // in none of its headers
+#endif
+
 namespace umwelt::platform::versions
 {
 
@@ -36,6 +40,13 @@ constexpr const char* work_precision = "precision/work-amount";
 inline void end(s4u::Engine& engine)
 {
   delete &engine; // NOLINT(cppcoreguidelines-owning-memory)
+}
+
+// After a file with a zone the parser is in the outermost one, and the next file's zones would be put into that, though
+// it belongs to an engine that has ended.
+inline void leave_outermost_zone()
+{
+  sg_platf_new_zone_seal();
 }
 
 // A zone of a class of ours becomes part of the platform.
@@ -97,6 +108,10 @@ inline void end(s4u::Engine& engine)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" // there is no other way to load a second platform
   engine.shutdown();
 #pragma GCC diagnostic pop
+}
+
+inline void leave_outermost_zone()
+{
 }
 
 inline void join(simgrid::kernel::routing::NetZoneImpl&)
