@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/Link.hpp>
-#include <simgrid/s4u/NetZone.hpp>
 
 #include "platforms/builders.h"
 #include "platforms/simgrid.h"
+#include "platforms/simgrid_versions.h"
 #include "platforms/topologies/shape.h"
 
 namespace umwelt::platform
@@ -82,12 +79,13 @@ std::unique_ptr<Platform> assemble(const Request& request, const std::string& na
 
   simgrid_engine();
   auto* zone = new TopologyZone(name, shared); // NOLINT(cppcoreguidelines-owning-memory)
+  versions::join(*zone);
   std::vector<Node> nodes;
   nodes.reserve(shared->nodes);
   for (std::uint32_t id = 0; id < shared->nodes; ++id) {
     std::string hostname = topology.vertex_name(id, shared->prefix);
     simgrid::s4u::Host* host =
-        zone->get_iface()->create_host(hostname, 1e9)->set_core_count(static_cast<int>(machine.cores));
+        versions::add_host(*zone->get_iface(), hostname, 1e9)->set_core_count(static_cast<int>(machine.cores));
     nodes.push_back(Node{std::move(hostname), static_cast<unsigned>(machine.cores), 1.0, host,
                          sockets_of(machine.sockets, machine.cores), machine.memory});
   }
@@ -97,7 +95,7 @@ std::unique_ptr<Platform> assemble(const Request& request, const std::string& na
       continue;
     const Cable& cable = shared->cable(channel.kind);
     simgrid::s4u::Link* link =
-        zone->get_iface()->create_link(topology.channel_name(index, shared->prefix), cable.bandwidth);
+        versions::add_link(*zone->get_iface(), topology.channel_name(index, shared->prefix), cable.bandwidth);
     zone->set_link(index, link->set_latency(sim::to_seconds(cable.latency)));
   }
   zone->get_iface()->seal();

@@ -14,12 +14,9 @@
 
 #include <fmt/format.h>
 #include <simgrid/kernel/ProfileBuilder.hpp>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/Link.hpp>
-#include <simgrid/s4u/NetZone.hpp>
 
 #include "platforms/simgrid.h"
+#include "platforms/simgrid_versions.h"
 
 namespace umwelt::platform
 {
@@ -66,7 +63,7 @@ public:
       if (!link->is_on())
         note(*link);
     }
-    SimLink::on_state_change_cb([this](const SimLink& link) { note(link); });
+    versions::on_turn<SimLink>([this](const SimLink& link) { note(link); });
     SimLink::on_bandwidth_change_cb([this](const SimLink& link) {
       if (link.get_bandwidth() != before_.at(&link).bandwidth)
         refuse(fmt::format("a profile that changes the bandwidth of link '{}'", link.get_name()), Engine::get_clock(),
@@ -76,7 +73,7 @@ public:
       refuse(fmt::format("a profile that changes the speed of host '{}'", host.get_name()), Engine::get_clock(),
              "Leave its speed_file out, or give the host the property cpu:speed.");
     });
-    Host::on_state_change_cb([](const Host& host) {
+    versions::on_turn<Host>([](const Host& host) {
       refuse(fmt::format("a profile that turns host '{}' {}", host.get_name(), host.is_on() ? "on" : "off"),
              Engine::get_clock(), "Leave its state_file out.");
     });
@@ -139,11 +136,11 @@ std::string play_profiles(std::span<const XmlProfile> profiles, const std::strin
   simgrid_engine();
   Engine::set_config("path", std::string("."));
   Engine::set_config("path", directory);
-  auto* const zone = simgrid::s4u::create_full_zone("profiles");
-  zone->create_host("host", 1);
+  auto* const zone = versions::add_full_zone("profiles");
+  versions::add_host(*zone, "host", 1);
   std::map<std::string, Profile*> of_files; // SimGrid takes each once
   for (const XmlProfile& one : profiles) {
-    SimLink* const link = zone->create_link(one.link, 1);
+    SimLink* const link = versions::add_link(*zone, one.link, 1);
     if (one.file.empty()) {
       link->set_state_profile(ProfileBuilder::from_string("state of " + one.link, one.text, one.periodicity));
     } else {

@@ -14,17 +14,25 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <simgrid/s4u/Engine.hpp>
 #include <xbt/log.h>
+
+#include "platforms/simgrid_versions.h"
 
 namespace umwelt::platform
 {
 
+namespace
+{
+
+simgrid::s4u::Engine* engine = nullptr; // 4.0 says of every engine but the first that it is not there
+
+} // namespace
+
 simgrid::s4u::Engine& simgrid_engine()
 {
   using simgrid::s4u::Engine;
-  if (Engine::has_instance())
-    return *Engine::get_instance();
+  if (engine != nullptr)
+    return *engine;
 
   static std::string program = "umwelt";
   std::array<char*, 2> argv{program.data(), nullptr};
@@ -36,35 +44,32 @@ simgrid::s4u::Engine& simgrid_engine()
   constexpr std::array taken = {SIGINT, SIGSEGV};
   for (std::size_t i = 0; i < taken.size(); ++i)
     sigaction(taken[i], nullptr, &before[i]);
-  Engine* engine = Engine::get_instance(&argc, argv.data());
+  engine = Engine::get_instance(&argc, argv.data());
   for (std::size_t i = 0; i < taken.size(); ++i)
     sigaction(taken[i], &before[i], nullptr);
   static bool configured = false; // settings outlive the engine, and SimGrid takes the model only once
   if (configured)
     return *engine;
   configured = true;
-  Engine::set_config("surf/precision", 1e-12);   // times closer than this are one (seconds)
-  Engine::set_config("maxmin/precision", 1e-12); // likewise for amounts of work (bytes)
+  Engine::set_config(versions::timing_precision, 1e-12); // times closer than this are one (seconds)
+  Engine::set_config(versions::work_precision, 1e-12);   // likewise for amounts of work (bytes)
   Engine::set_config("network/model", std::string("CM02"));
   Engine::set_config("network/crosstraffic", false); // links are full duplex
   Engine::set_config("network/TCP-gamma", 0.0);      // no window: not TCP
   // CM02 shares a link in inverse proportion to the routes' latencies, as TCP would. Without latencies, which the model
   // adds itself, the shares are equal, as those of a switch that takes packets in turn.
-  Engine::set_config("network/latency-factor", 0.0);
+  Engine::set_config("network/latency-factor:0"); // a number in 3.32, a text in 4.0
   return *engine;
 }
 
 void release_simgrid()
 {
-  using simgrid::s4u::Engine;
-  if (!Engine::has_instance())
+  if (engine == nullptr)
     return;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // 3.32 offers no other way to load a second platform
-  Engine::get_instance()->shutdown();
-#pragma GCC diagnostic pop
+  versions::end(*engine);
+  engine = nullptr;
   // The engine leaves a callback to itself behind, which the next XML file would call.
-  Engine::on_platform_created.disconnect_slots();
+  simgrid::s4u::Engine::on_platform_created.disconnect_slots();
 }
 
 namespace

@@ -24,15 +24,12 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/Link.hpp>
-#include <simgrid/s4u/NetZone.hpp>
 
 #include "platforms/builders.h"
 #include "platforms/profiles.h"
 #include "platforms/shared_object.h"
 #include "platforms/simgrid.h"
+#include "platforms/simgrid_versions.h"
 #include "platforms/xml_profiles.h"
 #include "runtime/base/descriptor.h"
 
@@ -102,6 +99,7 @@ private:
 struct Source {
   std::string path;
   bool xml = true;
+  bool has_zones = false;                      // of XML: its hosts are in zones, and not in clusters alone
   std::vector<XmlProfile> profiles;            // state profiles of links, and
   std::shared_ptr<const FileInMemory> without; // the XML without them; null: there are none
 
@@ -117,12 +115,14 @@ std::string text_of(const std::string& path)
 
 Source read_source(const std::string& path)
 {
-  Source source{path, !is_elf(path), {}, nullptr};
+  Source source{path, !is_elf(path), false, {}, nullptr};
   if (!source.xml || path.ends_with(".so")) {
     check_shared_object(path);
     return source;
   }
-  XmlText text = take_link_profiles(text_of(path));
+  const std::string whole = text_of(path);
+  source.has_zones = whole.find("<zone") != std::string::npos || whole.find("<AS") != std::string::npos;
+  XmlText text = take_link_profiles(whole);
   if (text.profiles.empty())
     return source;
   source.profiles = std::move(text.profiles);
@@ -137,6 +137,8 @@ void load(const Source& source)
     if (source.without) // other files are looked for beside the platform
       simgrid::s4u::Engine::set_config("path", source.directory());
     engine.load_platform(source.readable());
+    if (source.has_zones)
+      versions::leave_outermost_zone();
   } else {
     call_load_platform(source.path);
   }
@@ -294,7 +296,7 @@ std::unique_ptr<Platform> load_simgrid_file(const Request& request)
   if (!S_ISREG(info.st_mode))
     throw std::invalid_argument(fmt::format(
         "platform file '{}': expected a SimGrid platform, got something that is not a file. Check the path.", path));
-  Source source{path, !path.ends_with(".so"), {}, nullptr};
+  Source source{path, !path.ends_with(".so"), false, {}, nullptr};
   try {
     source = read_source(path);
   } catch (const std::invalid_argument& error) {
@@ -320,9 +322,12 @@ std::unique_ptr<Platform> load_simgrid_file(const Request& request)
       if (key.starts_with(nic_prefix))
         nic.try_emplace(key.substr(nic_prefix.size()), value);
   };
-  collect(*simgrid_engine().get_netzone_root()->get_properties());
-  for (const auto* zone : simgrid_engine().get_netzone_root()->get_children())
-    collect(*zone->get_properties());
+  std::vector<const simgrid::s4u::NetZone*> zones{simgrid_engine().get_netzone_root()}; // a zone before those in it
+  for (std::size_t i = 0; i < zones.size(); ++i) {
+    collect(*zones[i]->get_properties());
+    const auto children = zones[i]->get_children();
+    zones.insert(zones.end(), children.begin(), children.end());
+  }
   for (auto* host : hosts) {
     collect(*host->get_properties());
     const auto cores = request.cores != 0 ? request.cores : static_cast<unsigned>(host->get_core_count());

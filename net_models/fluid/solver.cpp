@@ -8,6 +8,8 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 
+#include "platforms/simgrid_versions.h"
+
 namespace umwelt::net
 {
 
@@ -55,10 +57,10 @@ FluidSolver::Done FluidSolver::advance(SimTime limit)
   const double seconds_left = limit == sim::never ? -1 : sim::to_seconds(limit - now());
   if (limit != sim::never && seconds_left <= 0)
     return {};
-  ssize_t done = -1;
+  long done = -1;
   bool broken = false;
   try {
-    done = simgrid::s4u::Comm::wait_any_for(running_, seconds_left);
+    done = platform::versions::wait_any(running_, seconds_left);
   } catch (const simgrid::NetworkFailureException&) { // shared objects give SimGrid profiles
     done = std::find_if(running_.begin(), running_.end(),
                         [](const simgrid::s4u::CommPtr& comm) {

@@ -21,13 +21,20 @@
 #include "preload/descriptors/descriptors.h"
 #include "preload/memory/shm_room.h"
 
+#if __GLIBC_PREREQ(2, 41) /* at the latest */
+enum { too_long_for_semaphores = ENAMETOOLONG };
+#else
+enum { too_long_for_semaphores = EINVAL };
+#endif
+
 /* The file of a name, in a buffer of PATH_MAX; false: `error`, or the name is too long. */
 static bool locate(const char* prefix, const char* name, int error, char* path)
 {
   while (*name == '/')
     ++name;
-  if (*name == '\0' || strchr(name, '/') || (*prefix && strlen(name) > NAME_MAX)) {
-    errno = error;
+  const bool too_long = *prefix && strlen(name) > NAME_MAX;
+  if (*name == '\0' || strchr(name, '/') || too_long) {
+    errno = too_long && error == EINVAL ? too_long_for_semaphores : error;
     return false;
   }
   if (snprintf(path, PATH_MAX, "%s/shm/%s%s", umw_gate->session_directory, prefix, name) < PATH_MAX)

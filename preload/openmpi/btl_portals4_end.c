@@ -27,10 +27,17 @@ static int empty_and_del_procs(mca_btl_base_module_t* btl, size_t count, opal_pr
   return real_del_procs(btl, count, procs, peers);
 }
 
+#if OPAL_MAJOR_VERSION >= 5
+static void drop(mca_btl_base_module_t* btl, const mca_btl_base_receive_descriptor_t* message)
+{
+  (void)btl, (void)message;
+}
+#else
 static void drop(mca_btl_base_module_t* btl, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t* message, void* unused)
 {
   (void)btl, (void)tag, (void)message, (void)unused;
 }
+#endif
 
 static int drop_and_finalize(mca_btl_base_module_t* btl)
 {

@@ -99,6 +99,9 @@ static void send_refused(void)
 
 void umw_give_up_refused(void);
 int umw_left(const ptl_event_t* event); /* btl_portals4_sends.c */
+#if OPAL_MAJOR_VERSION >= 5
+extern const ptl_event_t* umw_event_taken; /* btl_portals4_origins.c */
+#endif
 
 /* While MPI ends: what nobody takes for a second is for nobody. */
 void umw_give_up_refused(void)
@@ -124,6 +127,9 @@ int __wrap_PtlEQPoll(const ptl_handle_eq_t* queues, unsigned int size, ptl_time_
   do
     result = __real_PtlEQPoll(queues, size, timeout, event, which);
   while (result == PTL_OK && umw_left(event));
+#if OPAL_MAJOR_VERSION >= 5
+  umw_event_taken = event;
+#endif
   if (result != PTL_OK || event->type != PTL_EVENT_ACK)
     return result;
   mca_btl_portals4_frag_t* fragment = event->user_ptr;

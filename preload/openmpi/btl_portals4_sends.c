@@ -59,6 +59,11 @@ int __real_PtlPut(ptl_handle_md_t md, ptl_size_t local, ptl_size_t length, ptl_a
 int __wrap_PtlPut(ptl_handle_md_t md, ptl_size_t local, ptl_size_t length, ptl_ack_req_t ack, ptl_process_t target,
                   ptl_pt_index_t index, ptl_match_bits_t bits, ptl_size_t remote, void* user, ptl_hdr_data_t tag)
 {
+#if OPAL_MAJOR_VERSION >= 5 /* answers of osc rdma have no callback, and the component says that all have one */
+  mca_btl_base_descriptor_t* descriptor = &((mca_btl_portals4_frag_t*)user)->base;
+  if (!descriptor->des_cbfunc)
+    descriptor->des_flags &= ~(uint32_t)MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
+#endif
   if (have_both && PtlHandleIsEqual(md, leaving)) {
     const mca_btl_portals4_frag_t* fragment = user;
     /* Whatever is sent again has been told of, and what is not the btl's may be gone when it has left. */

@@ -12,7 +12,11 @@
 #include <pthread.h>
 
 #include "btl_portals4.h"
+#if OPAL_MAJOR_VERSION >= 5
+#include "opal/mca/threads/mutex.h"
+#else
 #include "opal/threads/mutex.h"
+#endif
 
 static pthread_t taking; /* the thread that takes events, or 0 */
 

@@ -5,8 +5,28 @@
 #include <pmix.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #pragma GCC visibility push(hidden)
+
+/* What PMIx 5 has functions for, which are in a library that a rank need not have. Texts are cut to their room. */
+static inline void umw_pmix_load_text(char* to, const char* from, size_t room)
+{
+  memset(to, 0, room + 1);
+  for (size_t i = 0; from && i < room && from[i] != '\0'; ++i)
+    to[i] = from[i];
+}
+
+static inline void umw_pmix_load_key(pmix_key_t key, const char* name)
+{
+  umw_pmix_load_text(key, name, PMIX_MAX_KEYLEN);
+}
+
+static inline void umw_pmix_load_proc(pmix_proc_t* proc, const char* job, pmix_rank_t rank)
+{
+  umw_pmix_load_text(proc->nspace, job, PMIX_MAX_NSLEN);
+  proc->rank = rank;
+}
 
 /* Between PMIx_Init and PMIx_Finalize. */
 bool umw_pmix_open(void);

@@ -214,7 +214,7 @@ static pmix_status_t look_up(pmix_pdata_t* wanted, int64_t duration)
   }
   pmix_status_t status = status_of(size);
   if (status == PMIX_SUCCESS) {
-    PMIX_LOAD_PROCID(&wanted->proc, owner.job, (pmix_rank_t)owner.first);
+    umw_pmix_load_proc(&wanted->proc, owner.job, (pmix_rank_t)owner.first);
     status = umw_unpack_value(bytes, (size_t)size, &wanted->value);
   }
   if (bytes != small)
@@ -281,7 +281,7 @@ static void look_for_keys(const struct publication* publication)
   pmix_status_t status = count > 0 ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
   if (data) {
     for (size_t i = 0; i < count; ++i)
-      PMIX_LOAD_KEY(data[i].key, publication->keys[i]);
+      umw_pmix_load_key(data[i].key, publication->keys[i]);
     status = PMIx_Lookup(data, count, publication->info, publication->count);
   }
   publication->found(status, status == PMIX_SUCCESS ? data : NULL, status == PMIX_SUCCESS ? count : 0,
@@ -420,7 +420,7 @@ UMW_PUBLIC pmix_status_t PMIx_Spawn(const pmix_info_t info[], size_t count, cons
     const int64_t result = umw_spawn(request.bytes, request.size, name, sizeof name - 1);
     status = status_of(result);
     if (status == PMIX_SUCCESS && job)
-      PMIX_LOAD_NSPACE(job, name);
+      umw_pmix_load_text(job, name, PMIX_MAX_NSLEN);
   }
   free(request.bytes);
   return status;

@@ -49,7 +49,7 @@ UMW_PUBLIC pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t
     return PMIX_ERR_UNREACH;
   ++users;
   if (proc)
-    PMIX_LOAD_PROCID(proc, umw_gate->job_name, (pmix_rank_t)umw_gate->rank);
+    umw_pmix_load_proc(proc, umw_gate->job_name, (pmix_rank_t)umw_gate->rank);
   return PMIX_SUCCESS;
 }
 
@@ -166,8 +166,8 @@ UMW_PUBLIC pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char
       free(bytes);
       return PMIX_ERR_NOMEM;
     }
-    PMIX_LOAD_PROCID(&entry->proc, name_in_store(proc->nspace), proc->rank);
-    PMIX_LOAD_KEY(entry->key, key);
+    umw_pmix_load_proc(&entry->proc, name_in_store(proc->nspace), proc->rank);
+    umw_pmix_load_key(entry->key, key);
     entry->next = store;
     store = entry;
   }
@@ -294,7 +294,7 @@ static pmix_status_t job_key(pmix_rank_t rank, const char* key, pmix_value_t* va
     if (!value->data.proc)
       return PMIX_ERR_NOMEM;
     value->type = PMIX_PROC;
-    PMIX_LOAD_PROCID(value->data.proc, gate->parent_job, (pmix_rank_t)gate->parent_rank);
+    umw_pmix_load_proc(value->data.proc, gate->parent_job, (pmix_rank_t)gate->parent_rank);
     return PMIX_SUCCESS;
   }
   if (strcmp(key, PMIX_RANK) == 0 || strcmp(key, PMIX_GLOBAL_RANK) == 0)
@@ -447,8 +447,7 @@ UMW_PUBLIC pmix_status_t PMIx_Resolve_peers(const char* node, const pmix_nspace_
   for (int rank = 0; rank < ranks; ++rank) {
     char* host = rank_fact(job, (pmix_rank_t)rank, "umwelt.host");
     if (host && strcmp(host, node && *node ? node : umw_gate->host_name) == 0) {
-      PMIX_LOAD_PROCID(&found[*count], job, (pmix_rank_t)rank); /* a macro that names its argument more than once */
-      ++*count;
+      umw_pmix_load_proc(&found[(*count)++], job, (pmix_rank_t)rank);
     }
     free(host);
   }
@@ -534,7 +533,7 @@ UMW_PUBLIC pmix_status_t PMIx_Info_load(pmix_info_t* info, const char* key, cons
   if (!key)
     return PMIX_ERR_BAD_PARAM;
   memset(info, 0, sizeof *info);
-  PMIX_LOAD_KEY(info->key, key);
+  umw_pmix_load_key(info->key, key);
   return umw_load_value(&info->value, data, type);
 }
 

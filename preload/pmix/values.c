@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of types whose value lies in the union itself; 0 for the others. */
-static size_t plain_size(pmix_data_type_t type)
+size_t umw_plain_size(pmix_data_type_t type)
 {
   switch (type) {
   case PMIX_BOOL:
@@ -59,7 +58,7 @@ static bool is_bytes(pmix_data_type_t type)
 unsigned char* umw_pack_value(const pmix_value_t* value, size_t* size, pmix_status_t* status)
 {
   const void* data = &value->data;
-  size_t length = plain_size(value->type);
+  size_t length = umw_plain_size(value->type);
   if (value->type == PMIX_STRING) {
     data = value->data.string ? value->data.string : "";
     length = strlen(data) + 1;
@@ -134,7 +133,7 @@ pmix_status_t umw_load_value(pmix_value_t* value, const void* data, pmix_data_ty
     value->data.ptr = (void*)data;
     return PMIX_SUCCESS;
   }
-  const size_t size = plain_size(type);
+  const size_t size = umw_plain_size(type);
   if (size == 0)
     return type == PMIX_UNDEF ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
   if (data)

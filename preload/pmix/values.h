@@ -7,6 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Size of types whose value lies in the union itself; 0 for the others. */
+size_t umw_plain_size(pmix_data_type_t type);
 /* malloc'ed bytes; null (and PMIX_ERR_NOT_SUPPORTED in *status) for types that hold pointers of their own. */
 unsigned char* umw_pack_value(const pmix_value_t* value, size_t* size, pmix_status_t* status);
 pmix_status_t umw_unpack_value(const unsigned char* bytes, size_t size, pmix_value_t* value);

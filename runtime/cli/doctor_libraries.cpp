@@ -10,18 +10,36 @@
 #include <link.h>
 #include <simgrid/forward.h> // for the macros that version.h uses
 #include <simgrid/version.h>
+#include <string_view>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace umwelt::cli
 {
 namespace
 {
 
-constexpr auto components = std::to_array<const char*>(
-    {"mca_btl_portals4.so", "mca_mtl_portals4.so", "mca_osc_portals4.so", "mca_osc_pt2pt.so", "mca_coll_portals4.so"});
+// Of which Open MPI Umwelt's components were built ("5.0.7"); empty: there are none.
+constexpr std::string_view built_for = UMWELT_OPENMPI_VERSION;
+
+std::vector<const char*> components()
+{
+  std::vector<const char*> files{"mca_btl_portals4.so", "mca_mtl_portals4.so", "mca_osc_portals4.so",
+                                 "mca_coll_portals4.so"};
+  if (built_for.starts_with("4."))
+    files.push_back("mca_osc_pt2pt.so");
+  return files;
+}
+
+// "5.0": what shares Open MPI's inner structures fits every release of a series.
+std::string_view series(std::string_view version)
+{
+  const auto dot = version.find('.');
+  return version.substr(0, dot == std::string_view::npos ? dot : version.find('.', dot + 1));
+}
 
 // Text that `work` returns in a child process; what a crash of the child leaves is empty.
 std::string ask_child(const std::function<std::string()>& work)
@@ -78,7 +96,7 @@ std::string load_components(const std::filesystem::path& directory)
 {
   if (dlopen("libmpi.so.40", RTLD_LAZY | RTLD_GLOBAL) == nullptr)
     return last_error();
-  for (const char* component : components) {
+  for (const char* component : components()) {
     if (dlopen((directory / component).c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr)
       return last_error();
   }
@@ -100,9 +118,10 @@ Finding check_open_mpi()
   const auto line = answer.find('\n');
   const std::string version = answer.substr(0, answer.find(',')); // "Open MPI v4.1.4, package: ..."
   finding.detail = fmt::format("{} ({})", version, answer.substr(line + 1));
-  if (!version.starts_with("Open MPI v4.1.")) {
+  if (!built_for.empty() && !version.starts_with(fmt::format("Open MPI v{}.", series(built_for)))) {
     finding.health = Health::warn;
-    finding.advice = "Umwelt's components are built for Open MPI 4.1: install the distribution's.";
+    finding.advice = fmt::format("Umwelt's components are built for Open MPI {}: install that, or build Umwelt here.",
+                                 series(built_for));
   }
   return finding;
 }
@@ -112,7 +131,7 @@ Finding check_components(const std::filesystem::path& directory, bool open_mpi)
   Finding finding{"Portals components", Health::ok, directory.string(), ""};
   const Health trouble = open_mpi ? Health::fail : Health::warn; // nobody needs them without it
   constexpr const char* rebuild = "Build and install Umwelt with libopenmpi-dev and Open MPI's source package at hand.";
-  for (const char* component : components) {
+  for (const char* component : components()) {
     const std::filesystem::path file = directory / component;
     if (access(file.c_str(), R_OK) != 0) {
       finding.health = trouble;

@@ -141,6 +141,14 @@ Finding check_memory_of_children()
   return finding;
 }
 
+namespace
+{
+
+constexpr const char* tested_with = "Umwelt is tested with glibc 2.36 (Debian 12) and 2.41 (Debian 13): check a small "
+                                    "program first.";
+
+} // namespace
+
 Finding check_glibc(const std::string& version)
 {
   Finding finding{"C library", Health::ok, fmt::format("glibc {}", version), ""};
@@ -149,9 +157,15 @@ Finding check_glibc(const std::string& version)
   if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) != 2 || major < 2 || (major == 2 && minor < 34)) {
     finding.health = Health::fail;
     finding.advice = "Use glibc 2.34 or later: the loader relies on how its start-up code calls main.";
-  } else if (major != 2 || minor != 36) {
+    return finding;
+  }
+  // Since 2.35 it has both; what they are for: runtime/diagnose/symbols.h.
+  finding.detail += major > 2 || minor > 34
+                        ? ": has _dl_find_object (backtraces) and r_debug 2 (gdb)"
+                        : ": lacks _dl_find_object (no backtraces) and r_debug 2 (gdb sees no rank)";
+  if (major != 2 || (minor != 36 && minor != 41)) {
     finding.health = Health::warn;
-    finding.advice = "Umwelt is tested with glibc 2.36 (Debian 12): check a small program first.";
+    finding.advice = tested_with;
   }
   return finding;
 }
@@ -165,7 +179,7 @@ Finding check_dynamic_linker()
     if (!image.returns()) {
       finding.health = Health::warn;
       finding.detail = "not the one that is known: where it gives up, a run ends without a summary";
-      finding.advice = "Umwelt is tested with glibc 2.36 (Debian 12): check a small program first.";
+      finding.advice = tested_with;
     }
   } catch (const std::exception& error) {
     finding.health = Health::fail;

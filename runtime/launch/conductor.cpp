@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <exception>
 
-#include <simgrid/s4u.hpp>
+#include <simgrid/Exception.hpp>
 
 #include "platforms/simgrid.h"
+#include "platforms/simgrid_versions.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -55,7 +56,7 @@ void run_in_conductor(const std::function<void()>& work)
   std::exception_ptr error;
   ActorStack stack;
   simgrid::s4u::Engine& engine = platform::simgrid_engine();
-  simgrid::s4u::Actor::create("conductor", engine.get_all_hosts().front(), [&work, &error, &stack] {
+  platform::versions::add_actor("conductor", engine.get_all_hosts().front(), [&work, &error, &stack] {
     stack.enter();
     try {
       work();

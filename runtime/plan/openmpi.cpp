@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <fmt/format.h>
 #include <fstream>
 #include <sstream>
@@ -31,20 +32,38 @@ bool has_components(const fs::path& directory)
   return false;
 }
 
-// Where an Open MPI keeps its components: Debian puts libmpi into the system's library directory and them below
-// openmpi/lib/openmpi3; a plain installation has PREFIX/lib/openmpi.
-fs::path system_components(const fs::path& library)
+fs::path resolved(const fs::path& library)
 {
   std::error_code error;
-  fs::path resolved = fs::canonical(library, error);
-  if (error)
-    resolved = library;
-  const fs::path directory = resolved.parent_path();
-  for (const char* below : {"openmpi/lib/openmpi3", "openmpi3", "openmpi"}) {
+  fs::path target = fs::canonical(library, error);
+  return error ? library : target;
+}
+
+// From the version of its interface, libmpi.so.40.30.4 of Open MPI 4.1 and libmpi.so.40.40.7 of 5.0: Debian's names of
+// directories are others, and to ask the library it would have to be loaded.
+bool is_version_5(const fs::path& library)
+{
+  constexpr std::string_view interface = "libmpi.so.40.";
+  constexpr int of_5_0 = 40;
+  const std::string name = resolved(library).filename().string();
+  int minor = 0;
+  if (name.starts_with(interface))
+    std::from_chars(name.data() + interface.size(), name.data() + name.size(), minor);
+  return minor >= of_5_0;
+}
+
+// Where an Open MPI keeps its components: Debian puts libmpi into the system's library directory and them below
+// openmpi/lib/openmpi3; a plain installation has PREFIX/lib/openmpi. Empty: they are in libmpi, the default of 5.0.
+fs::path system_components(const fs::path& library)
+{
+  const fs::path directory = resolved(library).parent_path();
+  for (const char* below : {"openmpi/lib/openmpi40", "openmpi/lib/openmpi3", "openmpi3", "openmpi"}) {
     if (has_components(directory / below))
       return directory / below;
   }
-  throw UsageError(fmt::format("Open MPI library {}", resolved.string()),
+  if (is_version_5(library))
+    return {};
+  throw UsageError(fmt::format("Open MPI library {}", resolved(library).string()),
                    fmt::format("its components below {}/openmpi", directory.string()), "no directory with mca_*.so",
                    fmt::format("Tell where they are: --mca {} DIRECTORY", component_path));
 }
@@ -125,7 +144,9 @@ std::string search_path(const Choices& choices, const OpenMpiRequest& request)
     return users.value_or("");
   if (users)
     return fmt::format("{}:{}", request.components.string(), *users);
-  std::string path = fmt::format("{}:{}", request.components.string(), system_components(request.library).string());
+  std::string path = request.components.string();
+  if (const fs::path system = system_components(request.library); !system.empty())
+    path.append(1, ':').append(system.string());
   if (const auto home = choices.variable("HOME")) { // the other half of Open MPI's default
     const fs::path own = fs::path(*home) / ".openmpi" / "components";
     if (has_components(own))
@@ -238,14 +259,20 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
           fmt::format("mtl {} leaves portals4 out: its messages do not cross the simulated network", *mtl));
   }
   // With pml cm, too: one-sided communication may open the BTLs, and the default ones use the real network.
+  const bool version_5 = is_version_5(request.library);
+  const std::string_view shared_memory = version_5 ? "sm" : "vader"; // it comes first among ranks of a node
   const auto btl = choices.parameter("btl");
   if (!btl)
-    set("btl", matching ? "portals4,self" : "portals4,vader,self"); // vader comes first among ranks of a node
-  // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. osc/rdma would be
-  // taken among ranks of one node, and crashes over vader in MPI_Compare_and_swap, natively as well. (Debian's file
-  // leaves out pt2pt, the one that works over any pml; it is wanted here.)
+    set("btl", matching ? "portals4,self" : fmt::format("portals4,{},self", shared_memory));
+  // Its btl tcp asks the machine's kernel for a route (netlink), which knows nothing of the simulated network.
+  if (version_5 && !choices.parameter("reachable"))
+    set("reachable", "weighted");
+  // osc/portals4 offers itself whatever the pml, and then uses endpoints that only the mtl sets up. osc/rdma of 4.1
+  // would be taken among ranks of one node, and crashes over vader in MPI_Compare_and_swap, natively as well. (Debian's
+  // file leaves out pt2pt, the one that works over any pml; it is wanted here.) That of 5.0 works over any BTL, and
+  // pt2pt is gone.
   if (!matching && !choices.parameter("osc"))
-    set("osc", "^ucx,portals4,rdma");
+    set("osc", version_5 ? "^ucx,portals4" : "^ucx,portals4,rdma");
   // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered
   // data from a buffer of random size. Below coll/tuned (30) they would serve nobody and still look into a queue of
   // their own whenever MPI progresses, so they are left out; --mca coll_portals4_priority 100 brings them back. Not
@@ -262,11 +289,11 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
       set(name, std::string(value));
   if (!choices.parameter("btl_portals4_recv_md_size"))
     set("btl_portals4_recv_md_size", receive_block_size(request.ranks));
-  if (request.most_of_node >= many_of_node && !matching && (!btl || selects(*btl, "vader")))
-    setup.notes.push_back(fmt::format(
-        "{} ranks of a node talk through its memory (btl vader), which takes much CPU time here: each looks "
-        "after every call of the others. Their messages go through the NIC with --mca btl portals4,self",
-        request.most_of_node));
+  if (request.most_of_node >= many_of_node && !matching && (!btl || selects(*btl, shared_memory)))
+    setup.notes.push_back(
+        fmt::format("{} ranks of a node talk through its memory (btl {}), which takes much CPU time here: each looks "
+                    "after every call of the others. Their messages go through the NIC with --mca btl portals4,self",
+                    request.most_of_node, shared_memory));
   return setup;
 }
 

@@ -5,8 +5,9 @@
 //
 // Where instructions begin is not known without following the code, and the two or three bytes also occur by chance.
 // What is taken for one is followed at once by the shift of its upper half by 32 bits, as compilers generate for
-// __rdtsc() and everybody writes after the asm; that does not occur by chance. Looked at are the program and the
-// libraries it brings along; those below /lib and /usr keep the machine's counter.
+// __rdtsc() and everybody writes after the asm, or by copies of both halves; that does not occur by chance. Looked at
+// are the program and the libraries it brings along; those below /lib and /usr keep the machine's counter, but for
+// libpsm2.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # An Open MPI whose components were built against another libportals (preload/portals/ABIS.md).
+if(NOT TARGET mca_mtl_portals4-bxi)
+  return()
+endif()
 execute_process(COMMAND ompi_info --path pkglibdir --parsable OUTPUT_VARIABLE openmpi_components
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "^path:pkglibdir:" "" openmpi_components "${openmpi_components}")

@@ -48,7 +48,7 @@ add_test(NAME mpi.calls_names
 set_tests_properties(mpi.calls_names PROPERTIES LABELS mpi TIMEOUT 60)
 
 # The same output as natively, with the option
-foreach(program_and_np IN ITEMS "errors;4;100" "cxx_exceptions;4" "cxx_bindings;3" "comm_many;4" "coll_neighbors;5"
+foreach(program_and_np IN ITEMS "errors;4;100" "cxx_exceptions;4" ${cxx_bindings} "comm_many;4" "coll_neighbors;5"
   "icoll_neighbors;5" "threads_multiple;4" "io_basic;4" "p2p_persistent;3" "p2p_cancel;2" "rma_atomics;4"
   "f08_collectives;4" "f77_messages;3" "comm_inter;5")
   list(POP_FRONT program_and_np program np)

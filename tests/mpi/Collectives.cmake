@@ -71,7 +71,7 @@ collectives_test(identical 200 identical $<TARGET_FILE:umwelt> 6 -- ${mpi_progra
 set(left_out 0 2)
 foreach(program_and_np IN ITEMS "coll_data;4" "icoll_data;7" "coll_reduce;7" "icoll_reduce;4" "coll_userop;5"
   "icoll_userop;5" "coll_neighbors;5" "coll_inter;7" "coll_overlap;6" "type_collective;4" "comm_split;7" "comm_group;6"
-  "comm_inter;5" "comm_cart;8" "comm_many;4" "errors;4;100" "cxx_bindings;3" "threads_multiple;4" "io_basic;4"
+  "comm_inter;5" "comm_cart;8" "comm_many;4" "errors;4;100" ${cxx_bindings} "threads_multiple;4" "io_basic;4"
   "rma_fence;4" "f08_collectives;4" "f77_messages;3")
   list(POP_FRONT program_and_np program np)
   foreach(workers IN ITEMS 0 2)

@@ -16,11 +16,34 @@
 # files of their own.
 set -euo pipefail
 
-# Open MPI as a user gets it, told that the test machine has fewer cores than ranks. Without cross-memory attach, which
-# containers forbid; one-sided over messages and shared memory, since Open MPI 4.1's osc rdma crashes in
-# MPI_Compare_and_swap over vader.
-mpirun=(mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none
-  --mca btl "self,vader${UMWELT_TEST_SPAWNS:+,tcp}" --mca btl_vader_single_copy_mechanism none --mca osc "sm,pt2pt")
+# Open MPI as a user gets it, told that the test machine has fewer cores than ranks; what a rank writes to a file of its
+# own. Of 4.1 without cross-memory attach, which containers forbid; one-sided over messages and shared memory, since its
+# osc rdma crashes in MPI_Compare_and_swap over vader. Of 5.0 over loopback alone, since its btl tcp finds no way from
+# another interface to itself; files are made by the ranks (rank_files.sh), whose results are in them where they spawn
+# nobody.
+native_mpirun() { # DIRECTORY NP PROGRAM [ARGUMENT...] [: -np NP PROGRAM [ARGUMENT...]]...
+  local files=$1 own=()
+  shift
+  mpirun=(mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none)
+  if [[ $(mpirun.openmpi --version) == *"(OpenRTE) 4."* ]]; then
+    mpirun+=(--mca btl "self,vader${UMWELT_TEST_SPAWNS:+,tcp}" --mca btl_vader_single_copy_mechanism none
+      --mca osc "sm,pt2pt" --output-filename "$files" -np "$@")
+    return
+  fi
+  mpirun+=(--mca btl "self,sm${UMWELT_TEST_SPAWNS:+,tcp}" --mca btl_tcp_if_include lo)
+  [[ ${UMWELT_TEST_SPAWNS:-} ]] || own=("$(dirname "${BASH_SOURCE[0]}")/rank_files.sh" "$files")
+  mpirun+=(-np "$1" "${own[@]}")
+  shift
+  while (($# > 0)); do
+    if [[ $1 == : ]]; then
+      mpirun+=(: "$2" "$3" "${own[@]}")
+      shift 3
+    else
+      mpirun+=("$1")
+      shift
+    fi
+  done
+}
 
 input=${UMWELT_TEST_INPUT:-/dev/null}
 limit=${UMWELT_TEST_TIMEOUT:-60}
@@ -40,7 +63,7 @@ rank_lines() { # FILE: its lines that ranks wrote, rank by rank, to FILE.ranks
   { grep -aE '^\[[0-9]+\] ' "$1" || true; } | LC_ALL=C sort -s -k1.2,1n >"$1.ranks"
 }
 
-# of_ranks PREFIX DIRECTORY: the same from the files that --output-filename made. Where ranks write at the same time, a
+# of_ranks PREFIX DIRECTORY: the same from the files of --output-filename. Where ranks write at the same time, a
 # line that one of them writes in pieces may have others' pieces in it.
 of_ranks() {
   local stream
@@ -67,7 +90,8 @@ native)
   np=$1
   shift
   rm -rf "$directory"/native.*
-  run "$directory/native" "${mpirun[@]}" --output-filename "$directory/native.ranks" -np "$np" "$@"
+  native_mpirun "$directory/native.ranks" "$np" "$@"
+  run "$directory/native" "${mpirun[@]}"
   [[ ${UMWELT_TEST_SPAWNS:-} ]] || of_ranks "$directory/native" "$directory/native.ranks"
   # A program that finds a mistake, or nothing to say, is no reference.
   if grep -q FAILED "$directory/native.stdout" || ! [[ -s $directory/native.stdout.ranks ]] ||

@@ -3,12 +3,11 @@
 #include <random>
 
 #include <benchmark/benchmark.h>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
 
 #include "net_models/catalogue.h"
 #include "platforms/platform.h"
 #include "platforms/simgrid.h"
+#include "platforms/simgrid_versions.h"
 #include "runtime/base/parameters.h"
 #include "runtime/base/timeline.h"
 
@@ -134,7 +133,7 @@ void congested(benchmark::State& state, const char* name, bool all_to_all)
       transfer.initiator_process = transfer.source;
       transfer.target_process = transfer.target;
     }
-  simgrid::s4u::Actor::create("conductor", platform->node(0).host, [&] {
+  platform::versions::add_actor("conductor", platform->node(0).host, [&] {
     for ([[maybe_unused]] auto _ : state) {
       for (net::Transfer& transfer : transfers)
         model->start(transfer);

@@ -7,11 +7,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
 
 #include "platforms/link_failures.h"
 #include "platforms/simgrid.h"
+#include "platforms/simgrid_versions.h"
 #include "tests/net_models/probe.h"
 #include "tests/platforms/scratch.h"
 
@@ -41,7 +40,7 @@ struct Failing : Bench {
   // As the engine does, for models with a solver of their own, too.
   void run_all(const std::function<void()>& begin)
   {
-    simgrid::s4u::Actor::create("conductor", platform->node(0).host, [&] {
+    platform::versions::add_actor("conductor", platform->node(0).host, [&] {
       begin();
       while (model->external_pending() || timeline.next() != never)
         if (!model->external_pending() || !model->advance_external(timeline.next()))
@@ -63,7 +62,7 @@ TEST(Failures, BeforeTheyComeAndAfterThemNothingIsDifferent)
       SimTime alone = 0;
       {
         Bench plain(model);
-        simgrid::s4u::Actor::create("conductor", plain.platform->node(0).host, [&] {
+        platform::versions::add_actor("conductor", plain.platform->node(0).host, [&] {
           const Observed& put = plain.put(size);
           while (plain.model->external_pending() || plain.timeline.next() != never)
             if (!plain.model->external_pending() || !plain.model->advance_external(plain.timeline.next()))

@@ -4,10 +4,8 @@
 
 #include <functional>
 
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
-
 #include "platforms/simgrid.h"
+#include "platforms/simgrid_versions.h"
 #include "tests/net_models/probe.h"
 
 namespace umwelt::net
@@ -27,7 +25,7 @@ inline void loop(Bench& bench)
 
 inline void in_actor(Bench& bench, const std::function<void()>& body)
 {
-  simgrid::s4u::Actor::create("conductor", bench.platform->node(0).host, body);
+  platform::versions::add_actor("conductor", bench.platform->node(0).host, body);
   platform::simgrid_engine().run();
 }
 

@@ -39,9 +39,12 @@ std::string chain(const std::string& routing, const std::string& more = "")
          more + "</zone>";
 }
 
+// In a zone: 4.0 crashes when a cluster with a topology is the outermost one.
 std::string cluster(const std::string& shape)
 {
-  return "<cluster id='c' prefix='n' suffix='' radical='0-7' speed='1Gf' bw='1GBps' lat='2us' " + shape + "/>";
+  return "<zone id='z' routing='Full'>"
+         "<cluster id='c' prefix='n' suffix='' radical='0-7' speed='1Gf' bw='1GBps' lat='2us' " +
+         shape + "/></zone>";
 }
 
 struct Kind {

@@ -4,12 +4,10 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/NetZone.hpp>
 
 #include "platforms/platform.h"
 #include "platforms/simgrid.h"
+#include "tests/platforms/simgrid_zones.h"
 
 namespace umwelt::platform
 {
@@ -23,12 +21,10 @@ template <class Create> Counts counts_of(std::size_t nodes, Create create)
 {
   std::vector<s4u::Host*> hosts(nodes);
   simgrid_engine();
-  const s4u::ClusterCallbacks make([&](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
-    hosts[id] = zone->create_host("host" + std::to_string(id), 1e9);
-    return std::pair<simgrid::kernel::routing::NetPoint*, simgrid::kernel::routing::NetPoint*>{
-        hosts[id]->get_netpoint(), nullptr};
-  });
-  create(make)->seal();
+  create([&](s4u::NetZone* zone, unsigned long id) {
+    hosts[id] = versions::add_host(*zone, "host" + std::to_string(id), 1e9);
+    return hosts[id];
+  })->seal();
   simgrid_engine().seal_platform();
   Counts counts;
   for (const auto* from : hosts)
@@ -54,17 +50,16 @@ Counts counts_of(const std::string& spec, std::size_t without = 0)
 
 TEST(SimGrid, FatTreeHasAsManyHops)
 {
-  const auto theirs = counts_of(48, [](const s4u::ClusterCallbacks& make) {
-    return s4u::create_fatTree_zone("tree", nullptr, {3, {4, 3, 4}, {1, 2, 3}, {1, 1, 1}}, make, 1e9, 1e-6,
-                                    s4u::Link::SharingPolicy::SPLITDUPLEX);
+  const auto theirs = counts_of(48, [](const versions::HostMaker& make) {
+    return versions::add_fat_tree({4, 3, 4}, {1, 2, 3}, make);
   });
   EXPECT_EQ(counts_of("fat_tree:down=4x3x4,up=1x2x3"), theirs);
 }
 
 TEST(SimGrid, TorusHasAsManyHops)
 {
-  const auto theirs = counts_of(60, [](const s4u::ClusterCallbacks& make) {
-    return s4u::create_torus_zone("torus", nullptr, {5, 4, 3}, make, 1e9, 1e-6, s4u::Link::SharingPolicy::SPLITDUPLEX);
+  const auto theirs = counts_of(60, [](const versions::HostMaker& make) {
+    return versions::add_torus({5, 4, 3}, make);
   });
   EXPECT_EQ(counts_of("torus:dims=5x4x3", 2), theirs); // there nodes are the switches
 }
@@ -72,9 +67,8 @@ TEST(SimGrid, TorusHasAsManyHops)
 // Its global cables lie otherwise, so that single routes differ; those within a group and the longest do not.
 TEST(SimGrid, DragonflyHasTheSameDiameter)
 {
-  const auto theirs = counts_of(32, [](const s4u::ClusterCallbacks& make) {
-    return s4u::create_dragonfly_zone("dragonfly", nullptr, {{4, 1}, {1, 1}, {4, 1}, 2}, make, 1e9, 1e-6,
-                                      s4u::Link::SharingPolicy::SPLITDUPLEX);
+  const auto theirs = counts_of(32, [](const versions::HostMaker& make) {
+    return versions::add_dragonfly({{4, 1}, {1, 1}, {4, 1}, 2}, make);
   });
   const auto ours = counts_of("dragonfly:groups=4,routers=4,global=1,hosts=2");
   ASSERT_EQ(ours.size(), theirs.size());

@@ -55,13 +55,16 @@ def expect_text(what, pattern, text):
 
 
 def equal(umwelt, mpirun, np, command):
-    native_options = []
-    if "openmpi" in mpirun:
-        native_options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader",
-                          "--mca", "btl_vader_single_copy_mechanism", "none"]
     with tempfile.TemporaryDirectory() as work: # a rank's lines whole
-        if "openmpi" in mpirun:
-            native = execute([mpirun, *native_options, "--output-filename", work, "-np", np, *command])
+        if "openmpi" in mpirun: # as in compare.sh
+            native_options, files = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"], []
+            if "(OpenRTE) 4." in execute([mpirun, "--version"]).stdout:
+                native_options += ["--mca", "btl", "self,vader", "--mca", "btl_vader_single_copy_mechanism", "none",
+                                   "--output-filename", work]
+            else:
+                native_options += ["--mca", "btl", "self,sm"]
+                files = [str(pathlib.Path(__file__).parent.parent / "rank_files.sh"), work]
+            native = execute([mpirun, *native_options, "-np", np, *files, *command])
             text = "".join(path.read_text() for path in sorted(pathlib.Path(work).rglob("stdout")))
         else:
             native = execute([mpirun, "-np", np, *command])

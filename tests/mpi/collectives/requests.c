@@ -5,7 +5,7 @@
  * trouble: it gives sums of what was there at the first start. Open MPI 4.1 has them under other names. */
 #include "../check.h"
 
-#if MPI_VERSION < 4
+#if MPI_VERSION < 4 && !(defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #include <mpi-ext.h>
 #define MPI_Allreduce_init MPIX_Allreduce_init
 #define MPI_Bcast_init MPIX_Bcast_init

@@ -5,10 +5,9 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
 
 #include "platforms/simgrid.h"
+#include "platforms/simgrid_versions.h"
 #include "tests/net_models/mixed/bench.h"
 
 namespace umwelt::net
@@ -22,7 +21,7 @@ const std::string plain = "inline_max=0,pio_max=0,pci_latency=0,pci_read=0,pci_p
 
 void run(MixedBench& bench, const std::function<void()>& begin)
 {
-  simgrid::s4u::Actor::create("conductor", bench.platform->node(0).host, [&] {
+  platform::versions::add_actor("conductor", bench.platform->node(0).host, [&] {
     begin();
     for (;;) {
       const SimTime next = bench.timeline.next();

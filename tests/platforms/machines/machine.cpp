@@ -5,14 +5,15 @@
 #include <string>
 
 #include <simgrid/kernel/ProfileBuilder.hpp>
-#include <simgrid/s4u.hpp>
+
+#include "tests/platforms/simgrid_zones.h"
 
 namespace
 {
 
 namespace s4u = simgrid::s4u;
+namespace versions = umwelt::platform::versions;
 using Duplex = s4u::LinkInRoute::Direction;
-using NetPoint = simgrid::kernel::routing::NetPoint;
 
 std::string machine()
 {
@@ -25,17 +26,16 @@ void chain(s4u::NetZone* zone, bool complete)
 {
   std::vector<s4u::Host*> hosts;
   for (const char* name : {"a", "b", "c"})
-    hosts.push_back(zone->create_host(name, 1e9)->set_core_count(4));
+    hosts.push_back(versions::add_host(*zone, name, 1e9)->set_core_count(4));
   hosts[0]->set_property("cpu:speed", "2")->set_property("nic:issue", "7ns");
-  auto* first = zone->create_split_duplex_link("first", 1e9);
-  auto* second = zone->create_split_duplex_link("second", 2e9);
+  auto* first = versions::add_split_duplex_link(*zone, "first", 1e9);
+  auto* second = versions::add_split_duplex_link(*zone, "second", 2e9);
   first->set_latency(1e-6);
   second->set_latency(3e-6);
-  const auto points = [&](std::size_t i) { return hosts[i]->get_netpoint(); };
-  zone->add_route(points(0), points(1), nullptr, nullptr, {{first, Duplex::UP}});
-  zone->add_route(points(1), points(2), nullptr, nullptr, {{second, Duplex::UP}});
+  versions::add_route(*zone, hosts[0], hosts[1], {{first, Duplex::UP}});
+  versions::add_route(*zone, hosts[1], hosts[2], {{second, Duplex::UP}});
   if (complete)
-    zone->add_route(points(0), points(2), nullptr, nullptr, {{first, Duplex::UP}, {second, Duplex::UP}});
+    versions::add_route(*zone, hosts[0], hosts[2], {{first, Duplex::UP}, {second, Duplex::UP}});
   const auto profile = [](const char* text) {
     return simgrid::kernel::profile::ProfileBuilder::from_string("profile", text, 0);
   };
@@ -57,48 +57,46 @@ void chain(s4u::NetZone* zone, bool complete)
 
 void star(s4u::NetZone* zone, const char* coordinates)
 {
-  auto* backbone = zone->create_link("backbone", 4e9)->set_latency(5e-7);
+  auto* backbone = versions::add_link(*zone, "backbone", 4e9)->set_latency(5e-7);
   for (const char* name : {"a", "b", "c"}) {
-    s4u::Host* host = zone->create_host(name, 1e9);
+    s4u::Host* host = versions::add_host(*zone, name, 1e9);
     if (coordinates != nullptr)
       host->set_coordinates(coordinates);
-    auto* link = zone->create_split_duplex_link(std::string("of ") + name, 1e9);
+    auto* link = versions::add_split_duplex_link(*zone, std::string("of ") + name, 1e9);
     link->set_latency(2e-6);
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{link, Duplex::UP}, {backbone, Duplex::NONE}});
+    versions::add_route(*zone, host, nullptr, {{link, Duplex::UP}, {backbone, Duplex::NONE}});
   }
   zone->seal();
 }
 
 void cluster(const std::string& kind)
 {
-  const s4u::ClusterCallbacks make([](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
-    return std::pair<NetPoint*, NetPoint*>{zone->create_host("node" + std::to_string(id), 1e9)->get_netpoint(),
-                                           nullptr};
-  });
-  const auto duplex = s4u::Link::SharingPolicy::SPLITDUPLEX;
+  const auto make = [](s4u::NetZone* zone, unsigned long id) {
+    return versions::add_host(*zone, "node" + std::to_string(id), 1e9);
+  };
   if (kind == "torus")
-    s4u::create_torus_zone(kind, nullptr, {3, 2}, make, 1e9, 1e-6, duplex)->seal();
+    versions::add_torus({3, 2}, make)->seal();
   else if (kind == "fat_tree")
-    s4u::create_fatTree_zone(kind, nullptr, {2, {2, 3}, {1, 2}, {1, 1}}, make, 1e9, 1e-6, duplex)->seal();
+    versions::add_fat_tree({2, 3}, {1, 2}, make)->seal();
   else
-    s4u::create_dragonfly_zone(kind, nullptr, {{2, 1}, {2, 1}, {2, 1}, 2}, make, 1e9, 1e-6, duplex)->seal();
+    versions::add_dragonfly({{2, 1}, {2, 1}, {2, 1}, 2}, make)->seal();
 }
 
 void wifi()
 {
-  auto* zone = s4u::create_wifi_zone("wifi");
-  zone->create_host("a", 1e9);
-  zone->create_host("b", 1e9);
-  zone->create_link("air", std::vector<double>{54e6, 36e6});
+  auto* zone = versions::add_zone("wifi", "wifi");
+  versions::add_host(*zone, "a", 1e9);
+  versions::add_host(*zone, "b", 1e9);
+  versions::add_wifi_link(*zone, "air", {54e6, 36e6});
   zone->seal();
 }
 
 void empty(bool alone)
 {
-  auto* zone = s4u::create_empty_zone("empty");
-  zone->create_host("a", 1e9);
+  auto* zone = versions::add_zone("empty", "empty");
+  versions::add_host(*zone, "a", 1e9);
   if (!alone)
-    zone->create_host("b", 1e9);
+    versions::add_host(*zone, "b", 1e9);
   zone->seal();
 }
 
@@ -117,15 +115,13 @@ void load_platform(const s4u::Engine&)
   const std::string kind = machine();
   if (kind == "full" || kind == "fails" || kind == "fails_later" || kind == "fails_as_one" || kind == "down" ||
       kind == "bandwidth" || kind == "nonlinear")
-    return chain(s4u::create_full_zone("zone"), true);
-  if (kind == "floyd")
-    return chain(s4u::create_floyd_zone("zone"), false);
-  if (kind == "dijkstra" || kind == "dijkstra_cache")
-    return chain(s4u::create_dijkstra_zone("zone", kind == "dijkstra_cache"), false);
+    return chain(versions::add_full_zone("zone"), true);
+  if (kind == "floyd" || kind == "dijkstra" || kind == "dijkstra_cache")
+    return chain(versions::add_zone(kind, "zone"), false);
   if (kind == "star")
-    return star(s4u::create_star_zone("zone"), nullptr);
+    return star(versions::add_zone(kind, "zone"), nullptr);
   if (kind == "vivaldi" || kind == "vivaldi_apart")
-    return star(s4u::create_vivaldi_zone("zone"), kind == "vivaldi" ? "0 0 0" : "3 4 1");
+    return star(versions::add_zone("vivaldi", "zone"), kind == "vivaldi" ? "0 0 0" : "3 4 1");
   if (kind == "torus" || kind == "fat_tree" || kind == "dragonfly")
     return cluster(kind);
   if (kind == "wifi")
@@ -141,9 +137,9 @@ void load_platform(const s4u::Engine&)
   if (kind == "exits")
     std::exit(0);
   if (kind == "actor") {
-    auto* zone = s4u::create_full_zone("zone");
-    s4u::Host* host = zone->create_host("a", 1e9);
+    auto* zone = versions::add_full_zone("zone");
+    s4u::Host* host = versions::add_host(*zone, "a", 1e9);
     zone->seal();
-    s4u::Actor::create("actor", host, [] {});
+    versions::add_actor("actor", host, [] {});
   }
 }

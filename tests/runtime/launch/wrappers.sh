@@ -69,8 +69,12 @@ run() { # TAG LAUNCHER...
   grep '^rank . to' "$work/$tag.stderr" | sort >"$work/$tag.lines"
 }
 run emulated "$umwelt" run -q "${workers[@]}" "${options[@]}" -np 2 "${command[@]}"
-run native mpirun.openmpi --allow-run-as-root --oversubscribe --output-filename "$work/native.files" \
-  "${options[@]}" -np 2 "${command[@]}"
+if [[ $(mpirun.openmpi --version) == *"(OpenRTE) 4."* ]]; then
+  options=(--output-filename "$work/native.files" "${options[@]}")
+else # its mpirun does not make them
+  command=("$(dirname "$0")/../../mpi/rank_files.sh" "$work/native.files" "${command[@]}")
+fi
+run native mpirun.openmpi --allow-run-as-root --oversubscribe "${options[@]}" -np 2 "${command[@]}"
 diff "$work/native.out" "$work/emulated.out" && diff "$work/native.lines" "$work/emulated.lines" &&
   [ "$(wc -l <"$work/emulated.out")" -ge 3 ] && exit 0
 echo "--- standard error"

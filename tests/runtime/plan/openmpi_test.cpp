@@ -186,6 +186,19 @@ TEST_F(OpenMpi, MissingComponentsAreAnError)
                 "  Tell where they are: --mca mca_base_component_path DIRECTORY");
 }
 
+// 5.0, of which Debian has all components in the library.
+TEST_F(OpenMpi, Version5NeedsNoComponentsBesideItsLibrary)
+{
+  directory.write("five/libmpi.so.40.40.7", "");
+  std::filesystem::create_symlink("libmpi.so.40.40.7", directory.path() / "five/libmpi.so.40");
+  request.library = directory.path() / "five/libmpi.so.40";
+  const auto set = variables();
+  EXPECT_EQ(set.at("OMPI_MCA_mca_base_component_path"), "/umwelt/components");
+  EXPECT_EQ(set.at("OMPI_MCA_btl"), "portals4,sm,self");
+  EXPECT_EQ(set.at("OMPI_MCA_osc"), "^ucx,portals4");
+  EXPECT_EQ(set.at("OMPI_MCA_reachable"), "weighted");
+}
+
 TEST_F(OpenMpi, ABtlListWithoutPortalsIsFine)
 {
   request.mca = {{"btl", "tcp,self"}}; // over the simulated network's TCP

@@ -61,6 +61,16 @@ TEST_F(TimeStampsTest, AreFoundWhereTheUpperHalfIsShifted)
   EXPECT_EQ(rdtscp[0].bytes, 3U);
 }
 
+TEST_F(TimeStampsTest, AreFoundWhereBothHalvesArePutAside)
+{
+  // rdtsc; mov %edx, %r14d; mov %eax, %r15d; ret
+  EXPECT_EQ(found_in({0x0f, 0x31, 0x41, 0x89, 0xd6, 0x41, 0x89, 0xc7, 0xc3}).size(), 1U);
+  // rdtsc; mov %eax, %ecx; mov %edx, %esi; ret
+  EXPECT_EQ(found_in({0x0f, 0x31, 0x89, 0xc1, 0x89, 0xd6, 0xc3}).size(), 1U);
+  EXPECT_TRUE(found_in({0x0f, 0x31, 0x89, 0xc1, 0x89, 0xc6, 0xc3}).empty()); // the same half twice
+  EXPECT_TRUE(found_in({0x0f, 0x31, 0x89, 0xd1}).empty());                   // one
+}
+
 TEST_F(TimeStampsTest, AreNotWhatTheBytesAreByChance)
 {
   EXPECT_TRUE(found_in({0xe8, 0x0f, 0x31, 0x00, 0x00, 0xc3}).empty()); // call
