@@ -34,7 +34,7 @@ TINY = {
         "--repetitions 4 --steps 4 --percent 50 --cheap zero --only latency,LULESH",
         4,
     ),
-    "variability": (["stand_in"], "--n 64 --each 1 --removed 28,31 --seeds 1", 4),
+    "variability": (["stand_in"], "--n 64 --each 1 --removed 28,31", 4),
     "zero_collectives": (["directory"], "--ranks 2 --only ft", 1),
 }
 
