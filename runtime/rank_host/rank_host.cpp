@@ -248,6 +248,8 @@ Thread::StackWords Thread::stack_words() const
 
 Rank::Rank(umw_gate& g) : gate(g)
 {
+  if (gate.clock.speed == 0) // nobody has said how fast it is (Cpu::use)
+    gate.clock.speed = gate.clock.pace = 1;
 }
 Rank::~Rank() = default;
 
