@@ -13,10 +13,10 @@
 // edge cost the same whatever the number of cores.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include "runtime/base/time.h"
@@ -82,7 +82,11 @@ private:
     std::uint32_t node = 0;
     std::uint32_t rank = 0;
     std::uint32_t value = 0; // activity, state, phase
-    auto operator<=>(const Edge&) const = default;
+    bool operator<(const Edge& other) const
+    {
+      return std::tie(at, what, core, node, rank, value) <
+             std::tie(other.at, other.what, other.core, other.node, other.rank, other.value);
+    }
   };
   struct Busy {
     std::uint32_t rank = 0;

@@ -94,6 +94,7 @@ std::vector<std::size_t> cores_of_ranks(const platform::Platform& platform, cons
     for (unsigned core = place.core; core < place.core + place.cores; ++core)
       cores[place.node].insert(core);
   std::vector<std::size_t> counts;
+  counts.reserve(cores.size());
   for (const std::set<unsigned>& of : cores)
     counts.push_back(of.size());
   return counts;

@@ -138,8 +138,11 @@ class Study:
         return list(csv.DictReader(exported.splitlines()))
 
     def sweep_command(self, directory, *words):
-        slurm = ["--slurm", "--wait"] if getattr(self.options, "slurm", False) and words[0] != "export" else []
-        done = subprocess.run([self.options.umwelt, "sweep", *words, *slurm], cwd=directory, capture_output=True,
+        where = []
+        if words[0] != "export":
+            by_slurm = getattr(self.options, "slurm", False)
+            where = ["--slurm", "--wait"] if by_slurm else ["--jobs", str(os.cpu_count())]
+        done = subprocess.run([self.options.umwelt, "sweep", *words, *where], cwd=directory, capture_output=True,
                               text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
         if done.returncode != 0:
             raise Failure(f"umwelt sweep {' '.join(words)}: expected exit code 0, got {done.returncode}: "
