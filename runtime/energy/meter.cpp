@@ -11,7 +11,12 @@ namespace umwelt::energy
 namespace
 {
 constexpr long double second = 1e12L; // ps
+
+std::size_t sum(const std::vector<std::uint32_t>& counts)
+{
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
 }
+} // namespace
 
 double Meter::Rank::joules() const
 {
@@ -108,7 +113,7 @@ double Meter::watts_of(const NodeState& node, std::uint32_t index) const
     const Unused rule = node.used ? power_.ended : power_.unused;
     return rule == Unused::idle ? state.idle : rule == Unused::off ? kind.off : 0;
   }
-  double watts = state.watts(std::accumulate(node.counts.begin(), node.counts.end(), std::size_t{0}));
+  double watts = state.watts(sum(node.counts));
   for (std::size_t activity = 0; activity < node.counts.size(); ++activity)
     watts += node.counts[activity] * state.extra(static_cast<Activity>(activity));
   return watts;
@@ -122,7 +127,7 @@ void Meter::draw(SimTime at)
     node.touched = false;
     const double watts = watts_of(node, index);
     const PowerState& state = power_.node(index).states[node.state];
-    const std::size_t busy = std::accumulate(node.counts.begin(), node.counts.end(), std::size_t{0});
+    const std::size_t busy = sum(node.counts);
     const double each = busy == 0 ? 0 : (state.watts(busy) - state.idle) / static_cast<double>(busy);
     for (std::size_t activity = 0; activity < node.rates.size(); ++activity)
       node.rates[activity] = each + state.extra(static_cast<Activity>(activity));

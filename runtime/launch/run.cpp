@@ -415,9 +415,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
   plan::RegionFunctions functions;
   plan.models = plan::plan_node_models(options, nodes, functions);
   plan.cpus = plan::plan_node_cpus(options, nodes, functions);
-  const std::shared_ptr<const plan::PowerPlan> power =
-      plan::plan_power(options, *plan.platform, plan.placement, functions);
-  plan.power = power;
+  plan.power = plan::plan_power(options, *plan.platform, plan.placement, functions);
   plan.breaks = plan::plan_breaks(options.breaks, plan.placement.ranks.size(), functions);
   plan.failures = plan::make_failures(options, *plan.platform, plan.placement);
   plan_programs(plan, wrappers.executions, installation, notes);
@@ -431,8 +429,8 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
   };
   plan.find_shortage = shortage_for;
   const std::shared_ptr<kernels::Kernels> kernels = plan::read_kernels(options, functions);
-  if (power)
-    plan::find_power_kernels(*power, kernels.get());
+  if (plan.power)
+    plan::find_power_kernels(*plan.power, kernels.get());
   plan.kernels = kernels;
   plan.folding = plan::read_folding(options, plan.placement.ranks.size());
   const bool traces_calls = options.trace_format && observe::shows_calls(*options.trace_format);
