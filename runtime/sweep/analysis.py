@@ -69,7 +69,7 @@ class Term:
     share: float  # of all squares
 
 
-def variance(factors: list[Axis], values: np.ndarray) -> tuple[list[Term], float]:
+def variance(factors: list[Axis], values: np.ndarray, *, interactions: bool = True) -> tuple[list[Term], float]:
     """Analysis of variance (type II), with interactions of two factors as far as the points suffice; the last term is
     what is left. Also the share that is explained. By statsmodels."""
     with warnings.catch_warnings():
@@ -89,7 +89,7 @@ def variance(factors: list[Axis], values: np.ndarray) -> tuple[list[Term], float
         free = len(values) - 1 - sum(size.values())
         pairs: list[str] = []
         for one, other in sorted(itertools.combinations(terms, 2), key=lambda pair: size[pair[0]] * size[pair[1]]):
-            if size[one] * size[other] < free and len(pairs) < 45:
+            if interactions and size[one] * size[other] < free and len(pairs) < 45:
                 free -= size[one] * size[other]
                 pairs.append(f"{one}:{other}")
                 names[pairs[-1]] = f"{names[one]} x {names[other]}"

@@ -88,9 +88,14 @@ def jobs(store: Store) -> Counter[str] | None:
     if not _submissions(store):
         return None
     with contextlib.suppress(SweepError):
-        lines = _ask("squeue", "--noheader", "--array", "--format=%T", f"--name={job_name(store)}").split()
-        return Counter(line.lower() for line in lines)
+        lines = _ask("squeue", "--noheader", "--array", "--format=%T|%r", f"--name={job_name(store)}").splitlines()
+        return Counter(_waiting_state(*line.split("|", 1)) for line in lines)
     return None
+
+
+def _waiting_state(state: str, reason: str) -> str:
+    """Slurm also holds what it could not start (JobHeldAdmin); nobody goes on with that but an administrator."""
+    return f"held ({reason.strip()})" if "held" in reason.lower() else state.lower()
 
 
 def check_idle(store: Store) -> None:

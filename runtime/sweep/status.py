@@ -56,6 +56,8 @@ def _text(found: dict[str, Any]) -> str:
         text += f", about {shown_seconds(found['seconds_left'])} left"
     if found.get("slurm"):
         text += ". Slurm: " + ", ".join(f"{count} {state}" for state, count in sorted(found["slurm"].items()))
+        if any(state.startswith("held") for state in found["slurm"]):
+            text += "; scontrol release lets them go on (sinfo -R: whether a node is drained)"
     return text
 
 

@@ -8,13 +8,20 @@ import pathlib
 import platform
 import re
 import shutil
+import signal
 import subprocess
+import sys
 
 MARK = "UMWELT_BENCH_MARK"  # variable by which the processes of a run are found
 
 
 class Failure(Exception):
     """A run that did not end as it should."""
+
+
+def clean_up_on_sigterm():
+    """Temporary directories go, and what runs is killed, as with Ctrl-C."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 def machine():

@@ -7,6 +7,7 @@ usage: check.py STUDY BUILD
 """
 
 import csv
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import studies
 # Study: its programs (those of BUILD, or `stand_in` by what it stands for), options, rows of the table.
 TINY = {
     "components": (["stand_in"], "--n 64 --grid 1x2 --platform crossbar --factors 1,10", 8),
+    "configurations": (["stand_in", "directory"], "--n 64 --grid 1x2", 24),
     "factors": (["stand_in"], "--n 64 --grid 1x2 --factors 10 --faster 1", 4),
     "flow_control": (
         ["tests/bench/contention/flood"],
@@ -38,6 +40,11 @@ TINY = {
     "zero_collectives": (["directory"], "--ranks 2 --only ft", 1),
 }
 
+# As if a larger block size and a deeper look-ahead cost something, and broadcasts differed by one thousandth
+REAL = "bcast,block_size,depth,swap,gflops\n" + "".join(
+    f"{bcast},{size},{depth},{swap},{1000 + bcast - size - 100 * depth + run}\n"
+    for bcast, size, depth, swap, run in itertools.product(range(3), (128, 256), (0, 1), (0, 1), (0, 1)))
+
 
 def expect(condition, text):
     if not condition:
@@ -56,6 +63,7 @@ def main():
         work = pathlib.Path(name)
         stand_in = build / "tests" / "studies" / "stand_in"
         (work / "ft.S.2").symlink_to(stand_in)
+        (work / "hpl_factorial.csv").write_text(REAL)
         paths = [{"stand_in": stand_in, "directory": work}.get(one, build / one) for one in programs]
         made = []
         for turn in ("first", "second"):

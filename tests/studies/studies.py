@@ -23,6 +23,8 @@ import hpl_files  # noqa: E402
 from common import Failure  # noqa: E402
 
 HPL_KERNELS = ROOT / "runtime" / "kernels" / "files" / "hpl.yaml"
+DAHU = ROOT / "platforms" / "dahu"
+ON_DAHU = {"platform": str(DAHU / "dahu.xml"), "nic": f"@{DAHU / 'nic.conf'}", "node": f"@{DAHU / 'node.conf'}"}
 BEGIN, END = "<!-- figures: from here to the other mark by the command below -->", "<!-- end of figures -->"
 COLOURS = ("#0060ad", "#dd7711", "#559933", "#aa3377", "#888888", "#000000")
 
@@ -153,9 +155,9 @@ class Study:
         done = subprocess.run([self.options.umwelt, "--version"], capture_output=True, text=True, check=True)
         return done.stdout.split(maxsplit=1)[1].splitlines()[0]
 
-    def hpl_design(self, kernels, n, p, q):
+    def hpl_design(self, kernels, n, p, q, algorithm=None):
         """Of HPL with modelled kernels and a matrix that takes no memory: braces name factors."""
-        text = hpl_files.text(n, p, q)
+        text = hpl_files.text(n, p, q, algorithm)
         design = {
             "program": str(self.options.xhpl),
             "options": {"cpu": "none", "kernels": [str(file) for file in kernels], "fold": "function=HPL_pdtest",
@@ -248,6 +250,7 @@ def plot(panels, width=420, height=360):
 
 def main(study):
     """Runs the function, and says in one line what was missing or wrong."""
+    common.clean_up_on_sigterm()
     try:
         study()
     except (Failure, OSError) as failure:

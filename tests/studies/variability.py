@@ -9,7 +9,6 @@ import statistics
 
 import studies
 
-DAHU = studies.ROOT / "platforms" / "dahu"
 NODES = 32
 MACHINES = ("healthy", "slow")
 FACTORS = ["machine", "ranks", "p", "q", "hosts"]
@@ -53,10 +52,10 @@ def main():
     words("--slurm", action="store_true", help="by Slurm")
     options = study.begin()
 
-    healthy = (DAHU / "dgemm.csv").read_text()
+    healthy = (studies.DAHU / "dgemm.csv").read_text()
     order, _ = nodes_by_speed(healthy)
     slow = slowed(healthy, order[len(order) // 2 :][:4], options.slow)  # not those that are slow already
-    kernels = (DAHU / "kernels.yaml").read_text()
+    kernels = (studies.DAHU / "kernels.yaml").read_text()
     design, files = study.hpl_design([studies.HPL_KERNELS, "{machine}.yaml"], options.n, "{p}", "{q}")
     points = []
     for machine, table in zip(MACHINES, (healthy, slow)):
@@ -71,10 +70,7 @@ def main():
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([FACTORS, *points])
     files["points.csv"] = out.getvalue()
-    design["options"] |= {
-        "host": "{hosts}", "platform": str(DAHU / "dahu.xml"), "nic": f"@{DAHU / 'nic.conf'}",
-        "node": f"@{DAHU / 'node.conf'}",
-    }  # fmt: skip
+    design["options"] |= {"host": "{hosts}", **studies.ON_DAHU}
     design |= {
         "inputs": [f"{machine}.{kind}" for machine in MACHINES for kind in ("csv", "yaml")],
         "factors": {name: sorted(set(column)) for name, column in zip(FACTORS, zip(*points))},

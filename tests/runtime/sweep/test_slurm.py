@@ -57,6 +57,13 @@ class Slurm(Case):
         self.sweep("--resume", "design.sweep", "-j", 2, code=3)
         self.assertEqual(len(self.store.completed()), 1)
 
+    def test_jobs_that_slurm_holds_are_told(self):
+        self.design(DESIGN + "slurm: {tasks: 1, time: 60, memory: 9MiB, options: [--hold]}\n")
+        self.sweep("design.yaml", "--slurm")
+        done = self.sweep("status", "design.sweep", code=3)
+        self.assertRegex(done.stdout, r"Slurm: 2 held \(JobHeldUser\); scontrol release")
+        subprocess.run(["scancel", "--me"], env=self.environment, check=True)
+
     def test_a_job_that_slurm_refuses(self):
         self.design(DESIGN + "slurm: {partition: none, tasks: 2, time: 60, memory: 9MiB}\n")
         done = self.sweep("design.yaml", "--slurm", code=125)

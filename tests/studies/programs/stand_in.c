@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * stand_in [OPTION...]: in tests, what studies run in the place of HPL, LULESH and NPB. Ten steps of a reduction and a
- * message round a ring, and the time of it as these programs print theirs. */
+ * message round a ring, and the time of it as these programs print theirs. The message is the larger the larger the
+ * numbers of HPL.dat are, if there is one. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { steps = 10, least = 4096, most = 65536 };
+
+static int bytes_of_input(void)
+{
+  char line[200];
+  long sum = 0;
+  FILE* const file = fopen("HPL.dat", "r");
+  if (file != NULL) {
+    while (fgets(line, sizeof line, file) != NULL)
+      sum += labs(strtol(line, NULL, 10));
+    fclose(file);
+  }
+  return (int)(least + sum % (most - least));
+}
 
 int main(int argc, char** argv)
 {
-  enum { steps = 10, bytes = 4096 };
-  static char out[bytes], in[bytes];
+  static char out[most], in[most];
+  const int bytes = bytes_of_input();
   int rank, ranks;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
