@@ -205,7 +205,7 @@ public:
   void power(sim::SimTime at, std::uint32_t node, double watts) override
   {
     nodes_.insert(node);
-    add_counted({at, Event::power, node, std::bit_cast<std::uint64_t>(watts)});
+    add_counted({at, Event::watts, node, std::bit_cast<std::uint64_t>(watts)});
   }
 
   void link(const LinkSeries& series) override
@@ -253,7 +253,7 @@ private:
       end_thread_call,
       counter,
       utilisation,
-      power,
+      watts,
       begin_link,
       end_link, // behind its beginning, at the same time
     };
@@ -395,7 +395,7 @@ private:
     case Event::utilisation:
       fmt::format_to(out(), "9 {} U l{} {:.3f}\n", time, event.container, std::bit_cast<double>(event.value));
       break;
-    case Event::power:
+    case Event::watts:
       fmt::format_to(out(), "9 {} W n{} {}\n", time, event.container, std::bit_cast<double>(event.value));
       break;
     case Event::begin_link:
