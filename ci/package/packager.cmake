@@ -1,0 +1,11 @@
+# Run by cpack. Who makes the package is who Debian's tools would take for it, deb-changelog(5): DEBFULLNAME, DEBEMAIL.
+set(packager "Umwelt's developers")
+if(DEFINED ENV{DEBFULLNAME})
+  set(packager "$ENV{DEBFULLNAME}")
+endif()
+if(DEFINED ENV{DEBEMAIL})
+  set(CPACK_PACKAGE_CONTACT "${packager} <$ENV{DEBEMAIL}>")
+else()
+  set(CPACK_PACKAGE_CONTACT "${packager} <root@localhost>")
+endif()
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${CPACK_PACKAGE_CONTACT}")
