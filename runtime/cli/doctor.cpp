@@ -12,6 +12,7 @@
 
 #include "runtime/base/exit_codes.h"
 #include "runtime/base/version.h"
+#include "runtime/plan/needed_calls.h"
 
 namespace umwelt::cli
 {
@@ -86,6 +87,7 @@ std::vector<Finding> examine_machine(const DoctorRequest& request)
       check_memory(available_memory()),
       check_directory(request.temporary),
       check_confinement(contents_of("/proc/self/status"), contents_of("/proc/sys/kernel/yama/ptrace_scope")),
+      check_system_calls(plan::refused_calls()),
       check_simgrid(),
       open_mpi,
       check_components(request.components, open_mpi.health == Health::ok),

@@ -57,6 +57,8 @@ Finding check_memory_maps(std::uint64_t max_map_count);
 Finding check_memory(std::uint64_t available_bytes);
 Finding check_directory(const std::filesystem::path& directory);
 Finding check_confinement(const std::string& process_status, const std::string& ptrace_scope);
+// `refused`: plan::refused_calls().
+Finding check_system_calls(const std::vector<std::string>& refused);
 Finding check_open_mpi();
 // `open_mpi`: the one that they are built for is here.
 Finding check_components(const std::filesystem::path& directory, bool open_mpi);

@@ -259,4 +259,12 @@ Finding check_confinement(const std::string& process_status, const std::string& 
   return finding;
 }
 
+Finding check_system_calls(const std::vector<std::string>& refused)
+{
+  if (refused.empty())
+    return {"system calls", Health::ok, "those that every run needs are allowed", ""};
+  return {"system calls", Health::fail, fmt::format("refused: {}", fmt::join(refused, "; ")),
+          "Allow them in the seccomp profile of the container (docker: --security-opt seccomp=FILE)."};
+}
+
 } // namespace umwelt::cli

@@ -42,6 +42,7 @@
 #include "runtime/plan/collectives.h"
 #include "runtime/plan/folding.h"
 #include "runtime/plan/kernels.h"
+#include "runtime/plan/needed_calls.h"
 #include "runtime/plan/openmpi.h"
 #include "runtime/plan/placement.h"
 #include "runtime/plan/preflight.h"
@@ -359,6 +360,8 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
       throw std::runtime_error(fmt::format("{}: expected a part of Umwelt, got: {}. Next step: install Umwelt again, "
                                            "or build the whole project; `umwelt doctor` says what else is missing",
                                            file.string(), std::strerror(errno)));
+  if (const std::vector<std::string> refused = plan::refused_calls(); !refused.empty())
+    throw loader::Refusal(loader::Refusal::Kind::not_runnable, plan::refused_calls_text(refused));
   check_results(options);
   check_kernels_file(options);
   job::StandardOutput::check(options.output);

@@ -124,6 +124,15 @@ TEST(Doctor, ASeccompFilterIsMentioned)
   EXPECT_THAT(finding.detail, HasSubstr("ptrace_scope 1"));
 }
 
+TEST(Doctor, RefusedSystemCallsFail)
+{
+  EXPECT_EQ(check_system_calls({}).health, Health::ok);
+  const Finding finding = check_system_calls({"memfd_create(2), memory: Operation not permitted"});
+  EXPECT_EQ(finding.health, Health::fail);
+  EXPECT_THAT(finding.detail, HasSubstr("memfd_create(2)"));
+  EXPECT_THAT(finding.advice, HasSubstr("seccomp"));
+}
+
 TEST(Doctor, MissingComponentsAreNamed)
 {
   const test::TemporaryDirectory directory;
@@ -181,7 +190,7 @@ TEST(Doctor, ExaminesThisMachine)
                                          directory.path(),
                                          {directory.path() / "gone"},
                                          {{"umwelt tune", "/bin/sh"}, {"umwelt sweep", directory.path() / "gone"}}});
-  EXPECT_EQ(findings.size(), 20u);
+  EXPECT_EQ(findings.size(), 21u);
   EXPECT_EQ(findings.back().subject, "umwelt sweep");
   EXPECT_EQ(findings.back().health, Health::warn);
   for (const Finding& finding : findings) {
