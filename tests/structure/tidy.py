@@ -15,6 +15,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -39,13 +40,21 @@ def for_clang(words: list[str]) -> list[str]:
     return left
 
 
+def compiled_together(file: pathlib.Path) -> list[str]:
+    """Files that one of CMake's unity sources (UMWELT_TOGETHER) includes."""
+    return re.findall(r'^#include "(.+)"$', file.read_text(), re.MULTILINE)
+
+
 def database(build: pathlib.Path, wanted: list[pathlib.Path]) -> list[dict]:
     entries: dict[str, dict] = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        file = pathlib.Path(entry["file"])
-        if file.suffix in (".c", ".cpp") and any(file.is_relative_to(directory) for directory in wanted):
-            entries[entry["file"]] = {"directory": entry["directory"], "file": entry["file"],
-                                      "arguments": for_clang(shlex.split(entry["command"]))}
+        compiled = pathlib.Path(entry["file"])
+        words = for_clang(shlex.split(entry["command"]))
+        for name in compiled_together(compiled) if compiled.parent.name == "Unity" else [entry["file"]]:
+            file = pathlib.Path(name)
+            if file.suffix in (".c", ".cpp") and any(file.is_relative_to(directory) for directory in wanted):
+                entries[name] = {"directory": entry["directory"], "file": name,
+                                 "arguments": [name if word == entry["file"] else word for word in words]}
     return [entries[file] for file in sorted(entries)]
 
 
