@@ -62,25 +62,24 @@ def package_of(path):
 
 
 def licences(package):
-    """As its copyright file declares them, if it is machine-readable; else NOASSERTION."""
+    """What its copyright file names, if that is machine-readable: not which of them holds for what is linked."""
     file = pathlib.Path("/usr/share/doc") / package.split(":")[0] / "copyright"
     text = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
     if not text.startswith("Format:"):
-        return "NOASSERTION", ""
+        return {}
     names = sorted(set(re.findall(r"^License: *(\S.*?) *$", text, re.MULTILINE)))
-    return "NOASSERTION", "Licences that its copyright file names: " + "; ".join(names)
+    return {"licenseComments": "Licences that its copyright file names: " + "; ".join(names)}
 
 
 def describe(package, comment):
     version, source, homepage = output(
         "dpkg-query", "--show", "--showformat=${Version}\\n${source:Package}\\n${Homepage}", package).split("\n")
-    licence, declared = licences(package)
     name = package.split(":")[0]
     return {
         "name": name, "SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name), "versionInfo": version,
-        "downloadLocation": "NOASSERTION", "filesAnalyzed": False, "licenseConcluded": licence,
-        "licenseDeclared": licence, "copyrightText": "NOASSERTION", "supplier": "Organization: Debian",
-        **({"licenseComments": declared} if declared else {}), **({"homepage": homepage} if homepage else {}),
+        "downloadLocation": "NOASSERTION", "filesAnalyzed": False, "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION", "supplier": "Organization: Debian",
+        **licences(package), **({"homepage": homepage} if homepage else {}),
         "comment": comment,
         "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                           "referenceLocator": f"pkg:deb/debian/{source}@{version}"}],

@@ -68,7 +68,7 @@ def main():
         "mca": {"btl": "portals4,self", "btl_portals4_needs_ack": 0, "btl_portals4_recv_md_size": 262144},
     }  # fmt: skip
     design |= {
-        "factors": {name: sorted({one[at] for one in real}) for at, name in enumerate(FACTORS)},
+        "factors": {name: levels(real, at) for at, name in enumerate(FACTORS)},
         "design": {"kind": "list", "file": "points.csv"}, "seed": 1,
     }  # fmt: skip
     rates = {tuple(int(row[name]) for name in FACTORS): float(row["gflops"])
@@ -77,15 +77,20 @@ def main():
     def terms(logs):
         axes = []
         for at, name in enumerate(FACTORS):
-            levels = sorted({one[at] for one in real})
-            axes.append(sample.Axis(name, [str(level) for level in levels], None,
-                                    analysis.np.array([levels.index(one[at]) for one in real])))
+            there = levels(real, at)
+            axes.append(sample.Axis(name, [str(level) for level in there], None,
+                                    analysis.np.array([there.index(one[at]) for one in real])))
         axes = [axis for axis in axes if len(axis.levels) > 1]
         return {term.name: term for term in analysis.variance(axes, analysis.np.array(logs), interactions=False)[0]}
 
     logs_real = [math.log(statistics.median(runs)) for runs in real.values()]
     logs_here = [math.log(rates[one]) for one in real]
     write(study, real, rates, terms(logs_real), terms(logs_here))
+
+
+def levels(real, at):
+    """Of the factor in that column."""
+    return sorted({one[at] for one in real})
 
 
 def ranking(terms):
@@ -107,7 +112,7 @@ def write(study, real, rates, of_real, of_here):
               for name in [*ranking(of_real), "rest"]]
     effects = []
     for at, name in enumerate(FACTORS):
-        for level in sorted({one[at] for one in real}):
+        for level in levels(real, at):
             mine = [one for one in real if one[at] == level]
             effects.append([name, meaning(name, level), len(mine), *(
                 f"{100 * (statistics.geometric_mean([of(one) for one in mine]) / mean - 1):+.1f} %"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# sandbox.sh CASE UMWELT DENY PROGRAM: what containers take away (limitations, "In a container"). The program's output
+# sandbox.sh CASE UMWELT DENY PROGRAM: what containers take away (ci/README.md, "In a container"). The program's output
 # and simulated time have to be those without, or the run is refused, and it is said what for.
 set -u
 case=$1 umwelt=$2 deny=$3 program=$4
