@@ -83,34 +83,50 @@ static void of_no_family(void)
   }
 }
 
+struct bound {
+  const char* host;
+  int only_v6;
+};
+
+// What bind says for `second` on the port that the system gave `first`; ways: as it is, with SO_REUSEADDR, that and
+// listening.
+static const char* second_bind(const struct bound* first, const struct bound* second, int way)
+{
+  const int one = socket_of(first->host, SOCK_STREAM, first->only_v6);
+  const int other = socket_of(second->host, SOCK_STREAM, second->only_v6);
+  const int reuse = way > 0;
+  CHECK(setsockopt(one, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) == 0);
+  CHECK(setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) == 0);
+  union address address = numeric(first->host, 0);
+  CHECK(bind(one, &address.generic, address_length()) == 0);
+  if (way == 2)
+    CHECK(listen(one, 1) == 0);
+  socklen_t length = sizeof address;
+  CHECK(getsockname(one, &address.generic, &length) == 0 && length == address_length());
+  address = numeric(second->host, port_of(&address));
+  const char* const said = outcome(bind(other, &address.generic, address_length()));
+  close(one);
+  close(other);
+  return said;
+}
+
 static void bound_twice(void)
 {
-  static const struct {
-    const char* host;
-    int only_v6;
-  } first[] = {{"::", 0},      {"::", 1},        {"::1", 0},      {"::ffff:0.0.0.0", 0}, {"::ffff:127.0.0.1", 0},
-               {"0.0.0.0", 0}, {"127.0.0.1", 0}, {"127.0.0.2", 0}};
-  enum { count = sizeof first / sizeof *first };
-  for (int way = 0; way < 3; ++way) // as it is, with SO_REUSEADDR, that and listening
+  static const struct bound cases[] = {{"::", 0},      {"::", 1},        {"::1", 0},       {"::ffff:0.0.0.0", 0},
+                                       {"0.0.0.0", 0}, {"127.0.0.1", 0}, {"127.0.0.2", 0}, {"::ffff:127.0.0.1", 0}};
+  enum { count = sizeof cases / sizeof *cases };
+  for (int way = 0; way < 3; ++way)
     for (int i = 0; i < count; ++i)
       for (int k = 0; k < count; ++k) {
-        const int one = socket_of(first[i].host, SOCK_STREAM, first[i].only_v6);
-        const int other = socket_of(first[k].host, SOCK_STREAM, first[k].only_v6);
-        const int reuse = way > 0;
-        CHECK(setsockopt(one, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) == 0);
-        CHECK(setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) == 0);
-        union address address = numeric(first[i].host, 0);
-        CHECK(bind(one, &address.generic, address_length()) == 0);
-        if (way == 2)
-          CHECK(listen(one, 1) == 0);
-        socklen_t length = sizeof address;
-        CHECK(getsockname(one, &address.generic, &length) == 0 && length == address_length());
-        const int port = port_of(&address);
-        address = numeric(first[k].host, port);
-        printf("[0] %s only %d, then %s only %d, way %d: %s\n", first[i].host, first[i].only_v6, first[k].host,
-               first[k].only_v6, way, outcome(bind(other, &address.generic, address_length())));
-        close(one);
-        close(other);
+        // Natively, somebody else's connection may have the port on another of the addresses: what two ports say
+        // counts.
+        const char* said = second_bind(&cases[i], &cases[k], way);
+        for (const char* before = NULL; before == NULL || strcmp(before, said) != 0;) {
+          before = said;
+          said = second_bind(&cases[i], &cases[k], way);
+        }
+        printf("[0] %s only %d, then %s only %d, way %d: %s\n", cases[i].host, cases[i].only_v6, cases[k].host,
+               cases[k].only_v6, way, said);
       }
 }
 
