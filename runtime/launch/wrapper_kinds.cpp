@@ -70,6 +70,7 @@ const ExecutionKind& Judge::operator()(const Question& question)
     argv.front() = kind.file;
     const loader::Program program = loader::find_program(argv, environment, question.directory, own_programs_);
     kind.wrapper = is_wrapper(program);
+    kind.tool = is_tool(program);
     kind.in_jobs = takes_part_in_jobs(program);
   } catch (const loader::Refusal& refusal) {
     kind.refused = refusal.kind() == loader::Refusal::Kind::not_runnable;

@@ -20,6 +20,7 @@ namespace umwelt::launch
 struct ExecutionKind {
   std::string file; // what is executed: a script rather than its interpreter
   bool wrapper = false;
+  bool tool = false;    // a wrapper that is no shell
   bool in_jobs = false; // takes part in them
   bool refused = false; // cannot be simulated
   bool absent = false;

@@ -121,6 +121,7 @@ public:
 private:
   struct Rank {
     pid_t pid = 0;
+    pid_t shell = 0; // what this process executes in its own place counts; 0: a tool's, whatever process it starts
     Descriptor process;
     bool ended = false;
     int code = 0;
@@ -172,6 +173,7 @@ private:
       _exit(exit_code::refused);
     }
     ranks_[index].pid = child;
+    ranks_[index].shell = is_tool(wrapper.program) ? 0 : child;
     ranks_[index].process = Descriptor(pidfd_open(child, 0)); // close-on-exec
     ++running_;
   }
@@ -212,14 +214,16 @@ private:
   }
 
   // Whether the execution becomes the rank's.
-  bool is_the_program(const Question& question, const WrapperStart& wrapper, const Rank& rank)
+  bool is_the_program(const Question& question, const WrapperStart& wrapper, Rank& rank)
   {
-    const bool in_its_place = question.asker == rank.pid || is_tool(wrapper.program);
+    const bool in_its_place = rank.shell == 0 || question.asker == rank.shell;
     if (in_its_place)
       refuse_tracer(question.argv, question.environment, question.directory);
     const ExecutionKind& kind = judge_(question);
     if (kind.refused && in_its_place)
       throw loader::Refusal(loader::Refusal::Kind::not_runnable, fmt::format("rank {}: {}", wrapper.rank, kind.why));
+    if (in_its_place && kind.wrapper) // "#!/usr/bin/env bash": the script's commands are not env's
+      rank.shell = kind.tool ? 0 : question.asker;
     return !kind.absent && !kind.refused && !kind.wrapper && (in_its_place || kind.in_jobs);
   }
 

@@ -23,10 +23,16 @@ echo "before \$OMPI_COMM_WORLD_RANK"
 $report "\$@"
 echo "after \$OMPI_COMM_WORLD_RANK: \$?"
 EOF
-chmod +x "$work/libtool-like" "$work/around"
+# As pyenv's shims are: env(1) is a tool, but what the shell that it becomes does is not.
+sed '1s,.*,#!/usr/bin/env bash,' "$work/libtool-like" >"$work/by_env"
+printf '#!/usr/bin/env bash\nset -e\nfiles=(`ls /`)\nexec "%s" "$@"\n' "$work/by_env" >"$work/by_env_twice"
+chmod +x "$work/libtool-like" "$work/around" "$work/by_env" "$work/by_env_twice"
 options=()
 case $case in
   libtool) command=("$work/libtool-like") ;;
+  by_env | by_env_twice) command=("$work/$case") ;;
+  timeout_script) command=(timeout 60 "$work/by_env") ;;
+  script_of_timeout) command=(bash -c "echo \$(basename /tmp/before); exec timeout 60 $report") ;;
   around) command=("$work/around") ;;
   script_of_scripts) command=(sh -c "exec $work/around") ;;
   env) command=(env -u WRAPPED WRAPPED=env "$report") ;;
