@@ -20,6 +20,7 @@ struct Installation {
   std::filesystem::path wrapper;    // libumwelt-wrapper.so
   std::filesystem::path libraries;  // directory of libportals.so.4
   std::filesystem::path components; // directory of mca_*_portals4.so
+  std::filesystem::path providers;  // directory of libumwelt-fi.so
   std::filesystem::path calibrate;  // the program behind `umwelt calibrate`
   std::filesystem::path tune;       // likewise
   std::filesystem::path sweep;      // likewise; Python

@@ -34,6 +34,22 @@ std::size_t most_of_node(const plan::Placement& placement)
   return most;
 }
 
+// libfabric finds the provider of this network (preload/libfabric). A program that is linked to libfabric, or to a
+// library with the ABI of MPICH, which may open it, gets that one and no other, unless the user has chosen.
+void add_provider(job::Environment& environment, const std::vector<std::string>& needed, const std::string& directory)
+{
+  constexpr std::string_view path = "FI_PROVIDER_PATH";
+  constexpr std::string_view chosen = "FI_PROVIDER";
+  const char* const users = job::variable(environment, path);
+  job::set_variable(environment, path,
+                    users == nullptr || *users == '\0' ? directory : fmt::format("{}:{}", users, directory));
+  const bool uses = std::any_of(needed.begin(), needed.end(), [](const std::string& name) {
+    return name.starts_with("libfabric.so.") || name.starts_with("libmpi.so.12");
+  });
+  if (uses && job::variable(environment, chosen) == nullptr)
+    job::set_variable(environment, chosen, "umwelt");
+}
+
 } // namespace
 
 std::vector<std::string> sonames(const loader::Program& program)
@@ -49,6 +65,8 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
                       std::vector<std::string>& notes)
 {
   const std::vector<std::string> needed = sonames(plan.program);
+  if (plan.portals_library.empty())
+    add_provider(plan.environment, needed, installation.providers);
   fs::path mpi = open_mpi_of(plan.program.libraries);
   if (const auto oshmem = std::find_if(needed.begin(), needed.end(),
                                        [](const std::string& name) { return name.starts_with("liboshmem."); });
