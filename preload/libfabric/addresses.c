@@ -168,7 +168,8 @@ static int close_vector(struct fid* fid)
   if (av->users != 0)
     return -FI_EBUSY;
   for (size_t i = 0; i < av->count; ++i)
-    free(av->peers[i]);
+    if (av->peers[i]->under_way == 0 && av->peers[i]->held == NULL) // else events name it yet
+      free(av->peers[i]);
   free(av->peers);
   free(av->index);
   __atomic_fetch_sub(&av->domain->users, 1, __ATOMIC_RELAXED);

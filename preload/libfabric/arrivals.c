@@ -101,7 +101,9 @@ void umw_fi_deliver(struct request* request, const ptl_event_t* event, const voi
   // Nothing of it is wanted: the sender has to know all the same.
   request->found = *event;
   request->received = length;
+  ++request->endpoint->under_way;
   if (fetch(request) != PTL_OK) {
+    --request->endpoint->under_way;
     request->failure = PTL_NI_UNDELIVERABLE;
     finish(request, flags, 0, event->rlength);
   }
@@ -111,6 +113,7 @@ static void fetched(struct request* request, const ptl_event_t* event)
 {
   if (event->ni_fail_type == PTL_NI_PT_DISABLED && fetch(request) == PTL_OK)
     return; // the sender's queue was full
+  --request->endpoint->under_way;
   request->failure = event->ni_fail_type;
   const uint64_t flags = request->flags | (request->found.hdr_data & DATA_BIT ? FI_REMOTE_CQ_DATA : 0);
   finish(request, flags, request->received, request->found.rlength);

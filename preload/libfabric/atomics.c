@@ -224,8 +224,7 @@ static ssize_t start(struct endpoint* endpoint, const struct atomic* atomic, boo
   if (reads || discards || copies) {
     own = calloc(2, request->length);
     if (own == NULL) {
-      --domain->transmits;
-      umw_fi_free_request(request);
+      umw_fi_end(request);
       return -FI_ENOMEM;
     }
     request->claimed = own;

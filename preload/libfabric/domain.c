@@ -60,6 +60,19 @@ void umw_fi_free_request(struct request* request)
   domain->free_requests = request;
 }
 
+void umw_fi_begin(const struct request* request)
+{
+  ++request->endpoint->under_way;
+  ++request->endpoint->domain->transmits;
+}
+
+void umw_fi_end(struct request* request)
+{
+  --request->endpoint->under_way;
+  --request->endpoint->domain->transmits;
+  umw_fi_free_request(request);
+}
+
 static void* see_to_events(void* argument)
 {
   struct domain* const domain = argument;

@@ -46,12 +46,22 @@ static int close_endpoint(struct fid* fid)
   struct domain* const domain = endpoint->domain;
   umw_fi_lock(domain);
   if (endpoint->enabled) {
+    PtlPTDisable(domain->ni, endpoint->name.message_pt);
+    PtlPTDisable(domain->ni, endpoint->name.tagged_pt);
+    umw_fi_drain(domain); // what has come completes
     while (endpoint->posted != NULL) {
       struct request* const request = endpoint->posted;
-      PtlMEUnlink(request->me);
       umw_fi_unpost(request);
-      // An event on its way may still name it: it stays with the domain's memory, not with the free ones.
+      if (PtlMEUnlink(request->me) == PTL_OK) // else an event names it yet
+        umw_fi_free_request(request);
     }
+    while (endpoint->claimed != NULL) {
+      struct request* const request = endpoint->claimed;
+      endpoint->claimed = request->next;
+      free(request->claimed);
+      umw_fi_free_request(request);
+    }
+    endpoint->enabled = false;
     umw_fi_close_blocks(endpoint);
   }
   for (struct endpoint** at = &domain->endpoints; *at != NULL; at = &(*at)->next)
@@ -74,6 +84,10 @@ static int close_endpoint(struct fid* fid)
   use(endpoint->on_remote_read, -1);
   use(endpoint->on_remote_write, -1);
   __atomic_fetch_sub(&domain->users, 1, __ATOMIC_RELAXED);
+  if (endpoint->under_way > 0) { // their events have nobody to tell any more
+    *endpoint = (struct endpoint){.domain = domain, .under_way = endpoint->under_way};
+    return 0;
+  }
   free(endpoint);
   return 0;
 }

@@ -100,8 +100,7 @@ static void end_send(struct request* request)
     leave_place(domain, request);
   if (request->md != PTL_INVALID_HANDLE)
     PtlMDRelease(request->md);
-  --domain->transmits;
-  umw_fi_free_request(request);
+  umw_fi_end(request);
 }
 
 static void send_held(struct peer* peer, bool all)
@@ -226,7 +225,7 @@ static ssize_t send_message(struct endpoint* endpoint, const struct outgoing* ou
       request->header |= (uint64_t)domain->read_pt << INDEX_SHIFT | (uint64_t)request->place << PLACE_SHIFT;
     }
   }
-  ++domain->transmits;
+  umw_fi_begin(request);
   if (error == 0) {
     request->number = ++peer->last;
     if (peer->refused)

@@ -36,6 +36,9 @@ void umw_fi_event(struct domain* domain, const ptl_event_t* event)
     umw_fi_piece_event(event->user_ptr, event);
     break;
   case OF_WAKING:
+    domain->woken = true;
+    break;
+  case OF_NOTHING:
     break;
   }
 }
@@ -57,6 +60,18 @@ void umw_fi_wake(struct domain* domain)
 {
   // Refused by the entry, which has nothing at that place: an event all the same.
   PtlPut(domain->md, 0, 0, PTL_ACK_REQ, domain->id, domain->read_pt, ~UINT64_C(0), 0, &domain->waking, 0);
+}
+
+static bool is_woken(void* argument)
+{
+  return ((const struct domain*)argument)->woken;
+}
+
+void umw_fi_drain(struct domain* domain)
+{
+  domain->woken = false;
+  umw_fi_wake(domain); // comes behind them
+  umw_fi_wait(domain, -1, is_woken, domain);
 }
 
 static int64_t milliseconds(void)

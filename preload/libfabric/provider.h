@@ -67,10 +67,11 @@ struct fabric {
 // What the user_ptr of a Portals event points to.
 enum origin {
   OF_REQUEST,
-  OF_BLOCK,  // messages nobody waits for yet
-  OF_REGION, // remote access to memory
-  OF_PIECE,  // of a transfer
-  OF_WAKING, // nothing but to end a wait
+  OF_BLOCK,   // messages nobody waits for yet
+  OF_REGION,  // remote access to memory
+  OF_PIECE,   // of a transfer
+  OF_WAKING,  // nothing but to end a wait
+  OF_NOTHING, // of nobody's interest
 };
 
 enum kind {
@@ -218,6 +219,7 @@ struct domain {
   bool stopping;
   pthread_t thread;
   enum origin waking;
+  bool woken;
   struct endpoint* endpoints;
   struct region* regions;
   struct request* free_requests;
@@ -241,6 +243,7 @@ struct endpoint {
   bool transmit_selective, receive_selective;
   struct counter *on_send, *on_receive, *on_read, *on_write, *on_remote_read, *on_remote_write;
   bool enabled;
+  unsigned under_way; // of the domain's transmits
   size_t min_multi_receive;
   struct request* posted; // receives
   struct request* claimed;
@@ -271,6 +274,9 @@ void umw_fi_lock(struct domain* domain);
 void umw_fi_unlock(struct domain* domain);
 struct request* umw_fi_new_request(struct endpoint* endpoint, enum kind kind);
 void umw_fi_free_request(struct request* request);
+// One that is sent counts as under way from the one to the other, which frees it.
+void umw_fi_begin(const struct request* request);
+void umw_fi_end(struct request* request);
 // -FI_... for a return code of Portals.
 int umw_fi_error(int portals);
 // A thread that sees to events, as long as somebody waits by a file descriptor.
@@ -283,6 +289,8 @@ void umw_fi_progress(struct domain* domain);
 // Sees to events for at most so many milliseconds (negative: any time), until `reached` says so: 0, or -FI_ETIMEDOUT.
 int umw_fi_wait(struct domain* domain, int timeout, bool (*reached)(void*), void* argument);
 void umw_fi_wake(struct domain* domain);
+// Returns when all events that are there have been seen to.
+void umw_fi_drain(struct domain* domain);
 
 // endpoint.c
 int umw_fi_endpoint(struct fid_domain* domain, struct fi_info* info, struct fid_ep** endpoint, void* context);

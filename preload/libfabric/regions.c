@@ -47,7 +47,7 @@ static int close_region(struct fid* fid)
     umw_fi_progress(domain);
   while (PtlMEUnlink(region->noisy) == PTL_IN_USE)
     umw_fi_progress(domain);
-  umw_fi_progress(domain); // no event may name it any more
+  umw_fi_drain(domain); // no event may name it any more
   for (struct region** at = &domain->regions; *at != NULL; at = &(*at)->next)
     if (*at == region) {
       *at = region->next;

@@ -22,7 +22,7 @@ struct request* umw_fi_new_transfer(struct endpoint* endpoint, fi_addr_t to, uin
   request->peer = peer;
   request->context = context;
   request->silent = endpoint->transmit_selective && (given & FI_COMPLETION) == 0;
-  ++domain->transmits;
+  umw_fi_begin(request);
   return request;
 }
 
@@ -35,8 +35,7 @@ static void end(struct request* request)
     umw_fi_complete(request, request->flags, request->length, NULL);
   }
   free(request->claimed); // an atomic's own memory
-  --request->endpoint->domain->transmits;
-  umw_fi_free_request(request);
+  umw_fi_end(request);
 }
 
 ssize_t umw_fi_transfer_started(struct request* request, unsigned parts, int error)
@@ -53,8 +52,7 @@ ssize_t umw_fi_transfer_started(struct request* request, unsigned parts, int err
     return 0;
   }
   free(request->claimed);
-  --request->endpoint->domain->transmits;
-  umw_fi_free_request(request);
+  umw_fi_end(request);
   return umw_fi_error(error);
 }
 

@@ -66,12 +66,14 @@ static void keep_linked(struct endpoint* endpoint, bool tagged)
 
 void umw_fi_block_event(struct block* block, const ptl_event_t* event)
 {
-  if (event->type == PTL_EVENT_AUTO_UNLINK) {
+  if (event->type == PTL_EVENT_AUTO_UNLINK)
     block->linked = false;
+  if (!block->endpoint->enabled) // it is about to be closed
+    return;
+  if (event->type == PTL_EVENT_AUTO_UNLINK)
     keep_linked(block->endpoint, block->tagged);
-  } else if (event->type == PTL_EVENT_AUTO_FREE) {
+  else if (event->type == PTL_EVENT_AUTO_FREE)
     link_block(block);
-  }
 }
 
 void umw_fi_disabled(struct domain* domain, ptl_pt_index_t index)
@@ -107,7 +109,7 @@ int umw_fi_open_blocks(struct endpoint* endpoint)
 // Unexpected headers that nobody will ask for any more keep entries in use.
 static void drop_headers(struct endpoint* endpoint, bool tagged)
 {
-  static enum origin nothing = OF_WAKING;
+  static enum origin nothing = OF_NOTHING;
   const ptl_me_t all = {.ct_handle = PTL_CT_NONE,
                         .uid = PTL_UID_ANY,
                         .options = PTL_ME_OP_PUT,
@@ -119,18 +121,16 @@ static void drop_headers(struct endpoint* endpoint, bool tagged)
 void umw_fi_close_blocks(struct endpoint* endpoint)
 {
   struct domain* const domain = endpoint->domain;
-  for (int tagged = 0; tagged < 2; ++tagged) {
-    PtlPTDisable(domain->ni, entry_of(endpoint, tagged));
+  for (int tagged = 0; tagged < 2; ++tagged)
     drop_headers(endpoint, tagged);
-  }
-  umw_fi_progress(domain);
+  umw_fi_drain(domain);
   for (int tagged = 0; tagged < 2; ++tagged)
     if (endpoint->long_headers[tagged] != PTL_INVALID_HANDLE)
       PtlMEUnlink(endpoint->long_headers[tagged]);
   for (struct block* block = endpoint->blocks; block != NULL; block = block->next)
     if (block->linked)
       PtlMEUnlink(block->me);
-  umw_fi_progress(domain); // no event may name a block any more
+  umw_fi_drain(domain); // no event may name a block any more
   while (endpoint->blocks != NULL) {
     struct block* const block = endpoint->blocks;
     endpoint->blocks = block->next;
