@@ -26,10 +26,11 @@ enum {
   PIECES = 7,           // of a transfer, with a list on either side
   INJECT_SIZE = 256,    // bytes that are copied by the call
   ENDPOINTS = 128,      // of a process: their number has 7 bits of the match bits
-  EVENTS = 16384,       // places of a domain's Portals event queue
+  EVENTS = 32768,       // places of a domain's Portals event queue
   TRANSMITS = 4096,     // operations of a domain that may be under way
   RECEIVES = 8192,      // buffers of a domain that may be posted
-  BLOCK_SIZE = 1 << 20, // bytes of a block for messages nobody waits for yet
+  BLOCK_SIZE = 1 << 25, // bytes of a block for messages nobody waits for yet: of address space
+  BLOCKS = 8,           // of each kind of messages, at least
 };
 
 // Match bits of messages: | long: 1 | endpoint that sends: 7 | tag: 56 |
@@ -296,13 +297,25 @@ void umw_fi_drain(struct domain* domain);
 int umw_fi_endpoint(struct fid_domain* domain, struct fi_info* info, struct fid_ep** endpoint, void* context);
 struct endpoint* umw_fi_numbered(unsigned number);
 
+struct outgoing {
+  const struct iovec* iov;
+  size_t count;
+  fi_addr_t to;
+  bool tagged;
+  uint64_t tag, data, flags;
+  void* context;
+};
+
+// sends.c
+ssize_t umw_fi_send(struct endpoint* endpoint, const struct outgoing* out, bool silent);
+void umw_fi_send_event(struct request* request, const ptl_event_t* event);
+// Elements of a list of buffers as Portals has them.
+void umw_fi_as_list(const struct request* request, ptl_iovec_t* list);
+
 // messages.c
 extern struct fi_ops_msg umw_fi_message_calls;
 extern struct fi_ops_tagged umw_fi_tagged_calls;
-void umw_fi_send_event(struct request* request, const ptl_event_t* event);
 ssize_t umw_fi_cancel(fid_t fid, void* context);
-// Elements of a list of buffers as Portals has them.
-void umw_fi_as_list(const struct request* request, ptl_iovec_t* list);
 
 // arrivals.c
 void umw_fi_message_event(struct request* request, const ptl_event_t* event);

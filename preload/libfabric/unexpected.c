@@ -54,12 +54,18 @@ static int add_block(struct endpoint* endpoint, bool tagged)
   return 0;
 }
 
+static void reuse(struct block* block)
+{
+  madvise(block->memory, BLOCK_SIZE, MADV_DONTNEED);
+  link_block(block);
+}
+
 static void keep_linked(struct endpoint* endpoint, bool tagged)
 {
   int linked = 0;
   for (const struct block* block = endpoint->blocks; block != NULL; block = block->next)
     linked += block->tagged == tagged && block->linked;
-  while (linked++ < 2)
+  while (linked++ < BLOCKS / 2)
     if (add_block(endpoint, tagged) != 0)
       return;
 }
@@ -73,7 +79,7 @@ void umw_fi_block_event(struct block* block, const ptl_event_t* event)
   if (event->type == PTL_EVENT_AUTO_UNLINK)
     keep_linked(block->endpoint, block->tagged);
   else if (event->type == PTL_EVENT_AUTO_FREE)
-    link_block(block);
+    reuse(block);
 }
 
 void umw_fi_disabled(struct domain* domain, ptl_pt_index_t index)
@@ -98,7 +104,7 @@ int umw_fi_open_blocks(struct endpoint* endpoint)
                          .ignore_bits = ~LONG_BIT};
     int error = umw_fi_error(PtlMEAppend(domain->ni, entry_of(endpoint, tagged), &me, PTL_OVERFLOW_LIST, NULL,
                                          &endpoint->long_headers[tagged]));
-    for (int i = 0; i < 2 && error == 0; ++i)
+    for (int i = 0; i < BLOCKS && error == 0; ++i)
       error = add_block(endpoint, tagged);
     if (error != 0)
       return error;

@@ -12,6 +12,8 @@ set(mpi_options_triggered ${mpi_options_cm} --mca coll ^sm --mca coll_portals4_p
 set(mpi_options_workers --ranks-per-worker 2)
 # Over the simulated network's TCP, two ranks to a node.
 set(mpi_options_tcp -N 2 --mca pml ob1 --mca btl tcp,self)
+# Over libfabric, and its provider for Portals (preload/libfabric).
+set(mpi_options_ofi --mca pml cm --mca mtl ofi -x FI_PROVIDER=umwelt)
 # As ob1, two ranks to a node: they talk through its memory (btl vader), with others through the network.
 set(mpi_options_node -N 2)
 
