@@ -66,24 +66,16 @@ static void copy_out(const struct request* request, const void* data, size_t len
 
 static int fetch(struct request* request)
 {
-  struct domain* const domain = request->endpoint->domain;
   const ptl_event_t* const event = &request->found;
-  if (request->iov_count > 1 && request->md == PTL_INVALID_HANDLE) {
-    ptl_iovec_t list[IOV_LIMIT];
-    umw_fi_as_list(request, list);
-    const ptl_md_t md = {.start = list,
-                         .length = request->iov_count,
-                         .options = PTL_IOVEC,
-                         .eq_handle = domain->eq,
-                         .ct_handle = PTL_CT_NONE};
-    const int code = PtlMDBind(domain->ni, &md, &request->md);
+  if (request->md == PTL_INVALID_HANDLE) { // not the second time
+    const int code = umw_fi_bind_list(request);
     if (code != PTL_OK)
       return code;
   }
-  const bool list = request->md != PTL_INVALID_HANDLE;
-  return PtlGet(list ? request->md : domain->md, list ? 0 : (ptl_size_t)(uintptr_t)request->iov[0].iov_base,
-                request->received, event->initiator, (ptl_pt_index_t)(event->hdr_data >> INDEX_SHIFT) % INDEX_LIMIT,
-                event->hdr_data >> PLACE_SHIFT, 0, &request->origin);
+  const struct place to = umw_fi_place(request);
+  return PtlGet(to.md, to.offset, request->received, event->initiator,
+                (ptl_pt_index_t)(event->hdr_data >> INDEX_SHIFT) % INDEX_LIMIT, event->hdr_data >> PLACE_SHIFT, 0,
+                &request->origin);
 }
 
 void umw_fi_deliver(struct request* request, const ptl_event_t* event, const void* data)

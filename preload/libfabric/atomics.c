@@ -209,10 +209,11 @@ static ssize_t start(struct endpoint* endpoint, const struct atomic* atomic, boo
       (atomic->form != PLAIN && elements(atomic->result, atomic->result_count) != count) ||
       (atomic->form == COMPARING && elements(atomic->compare, atomic->compare_count) != count))
     return -FI_EINVAL;
-  struct request* const request =
-      umw_fi_new_transfer(endpoint, atomic->peer, atomic->flags, atomic->context, atomic->message);
-  if (request == NULL)
-    return umw_fi_peer(endpoint, atomic->peer) == NULL ? -FI_EINVAL : !endpoint->enabled ? -FI_EOPBADSTATE : -FI_EAGAIN;
+  struct request* request = NULL;
+  const int error =
+      umw_fi_new_transfer(endpoint, atomic->peer, atomic->flags, atomic->context, atomic->message, &request);
+  if (error != 0)
+    return error;
   const size_t size = sizes[atomic->type];
   request->silent |= silent;
   request->flags = FI_ATOMIC | (atomic->form == PLAIN ? FI_WRITE : FI_READ);

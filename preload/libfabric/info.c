@@ -240,8 +240,8 @@ static int copy_address(void** to, size_t* length, const void* from, size_t byte
   return 0;
 }
 
-int umw_fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t flags, const struct fi_info* hints,
-                   struct fi_info** info)
+static int get_info(uint32_t version, const char* node, const char* service, uint64_t flags,
+                    const struct fi_info* hints, struct fi_info** info)
 {
   (void)service;
   // Endpoints have no names that a resolver knows: programs tell each other what fi_getname says.
@@ -365,7 +365,7 @@ struct fi_provider umw_fi_provider = {
     .version = FI_VERSION(1, 0),
     .fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
     .name = "umwelt",
-    .getinfo = umw_fi_getinfo,
+    .getinfo = get_info,
     .fabric = open_fabric,
     .cleanup = clean_up,
 };

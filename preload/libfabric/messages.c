@@ -234,12 +234,10 @@ static ssize_t receive(struct endpoint* endpoint, const struct incoming* in)
   }
   if (in->flags & FI_CLAIM)
     return claimed(endpoint, in, request);
-  ptl_iovec_t list[IOV_LIMIT];
   me.start = request->iov[0].iov_base;
   me.length = request->length;
   if (in->count > 1) {
-    umw_fi_as_list(request, list);
-    me.start = list;
+    me.start = request->iov; // as ptl_iovec_t has it
     me.length = in->count;
     me.options |= PTL_IOVEC;
   }

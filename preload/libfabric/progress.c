@@ -4,7 +4,6 @@
 // meanwhile, and others that wait sleep until it has seen to it.
 #include "provider.h"
 
-#include <errno.h>
 #include <time.h>
 
 void umw_fi_event(struct domain* domain, const ptl_event_t* event)

@@ -122,7 +122,8 @@ struct request {
   uint64_t flags; // of its completion: FI_SEND | FI_TAGGED...
   bool silent;    // no completion unless it fails
   bool tagged;
-  bool acknowledged, fetched, long_message;
+  bool long_message, acknowledged, fetched;
+  bool unwanted;  // a long message that nobody will fetch
   int failure;    // of Portals: PTL_NI_...
   unsigned parts; // Portals operations to wait for
   struct iovec iov[IOV_LIMIT];
@@ -185,7 +186,6 @@ struct counter {
   struct domain* domain;
   enum fi_wait_obj wait;
   uint64_t value, errors;
-  int event_fd;
   int users;
 };
 
@@ -196,8 +196,6 @@ struct region {
   ptl_handle_me_t quiet, noisy;
   ptl_iovec_t iov[IOV_LIMIT];
   struct counter* counter;
-  struct endpoint* endpoint;
-  uint64_t access;
   struct region* next;
 };
 
@@ -216,7 +214,7 @@ struct domain {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   bool taken;         // a thread waits for events and will see to them
-  int threads_wanted; // completion queues and counters with a file descriptor
+  int threads_wanted; // completion queues with a file descriptor
   bool stopping;
   pthread_t thread;
   enum origin waking;
@@ -226,7 +224,7 @@ struct domain {
   struct request* free_requests;
   unsigned transmits, receives;
   // Places of long messages: for each free one the next
-  uint32_t place_size, free_place; // the first free one; PLACE_LIMIT: none
+  uint32_t place_size, free_place; // the first free one; place_size: none
   uint32_t* next_place;
   size_t eager_size;
   int users;
@@ -250,7 +248,6 @@ struct endpoint {
   struct request* claimed;
   struct block* blocks;
   ptl_handle_me_t long_headers[2]; // message, tagged
-  bool disabled[2];
 };
 
 struct event_queue {
@@ -264,8 +261,6 @@ struct event_queue {
 extern struct fi_provider umw_fi_provider;
 
 // info.c
-int umw_fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t flags, const struct fi_info* hints,
-                   struct fi_info** info);
 // Limits of the network interface, those of a domain that asks for the most.
 const ptl_ni_limits_t* umw_fi_most(void);
 
@@ -309,19 +304,27 @@ struct outgoing {
 // sends.c
 ssize_t umw_fi_send(struct endpoint* endpoint, const struct outgoing* out, bool silent);
 void umw_fi_send_event(struct request* request, const ptl_event_t* event);
-// Elements of a list of buffers as Portals has them.
-void umw_fi_as_list(const struct request* request, ptl_iovec_t* list);
+// A descriptor of the request's buffers, if it has several. A return code of Portals.
+int umw_fi_bind_list(struct request* request);
+// Where its buffers are, for Portals.
+struct place {
+  ptl_handle_md_t md;
+  ptl_size_t offset;
+};
+struct place umw_fi_place(const struct request* request);
+// Copies the buffers into the request: how many bytes.
+size_t umw_fi_inline(struct request* request, const struct iovec* iov, size_t count);
 
 // messages.c
 extern struct fi_ops_msg umw_fi_message_calls;
 extern struct fi_ops_tagged umw_fi_tagged_calls;
 ssize_t umw_fi_cancel(fid_t fid, void* context);
+void umw_fi_unpost(struct request* receive);
 
 // arrivals.c
 void umw_fi_message_event(struct request* request, const ptl_event_t* event);
 // What has arrived: `data` of it, or it is to be fetched from whom sends it.
 void umw_fi_deliver(struct request* receive, const ptl_event_t* event, const void* data);
-void umw_fi_unpost(struct request* receive);
 
 // unexpected.c: where messages go that nobody waits for yet
 int umw_fi_open_blocks(struct endpoint* endpoint);
@@ -338,10 +341,9 @@ void umw_fi_piece_event(struct piece* piece, const ptl_event_t* event);
 extern struct fi_ops_atomic umw_fi_atomic_calls;
 int umw_fi_query_atomic(struct fid_domain* domain, enum fi_datatype type, enum fi_op op, struct fi_atomic_attr* attr,
                         uint64_t flags);
-struct peer* umw_fi_peer(struct endpoint* endpoint, fi_addr_t address);
-// A request for a transfer; null: no room, to be tried again.
-struct request* umw_fi_new_transfer(struct endpoint* endpoint, fi_addr_t to, uint64_t flags, void* context,
-                                    bool message);
+// A request for a transfer: 0 or -FI_...; -FI_EAGAIN: no room, to be tried again.
+int umw_fi_new_transfer(struct endpoint* endpoint, fi_addr_t to, uint64_t flags, void* context, bool message,
+                        struct request** made);
 // After the last operation of it was started, or `error` (of Portals) ended that.
 ssize_t umw_fi_transfer_started(struct request* request, unsigned parts, int error);
 
@@ -363,6 +365,7 @@ int umw_fi_poll_open(struct fid_domain* domain, struct fi_poll_attr* attr, struc
 
 // addresses.c
 int umw_fi_av_open(struct fid_domain* domain, struct fi_av_attr* attr, struct fid_av** av, void* context);
+struct peer* umw_fi_peer(struct endpoint* endpoint, fi_addr_t address); // null: there is none
 fi_addr_t umw_fi_address_of(const struct address_vector* av, const struct name* name);
 
 // event_queue.c

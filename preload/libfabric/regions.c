@@ -124,7 +124,6 @@ static int register_attr(struct fid* fid, const struct fi_mr_attr* attr, uint64_
     return -FI_ENOMEM;
   made->origin = OF_REGION;
   made->domain = domain;
-  made->access = attr->access;
   made->fid.fid = (struct fid){.fclass = FI_CLASS_MR, .context = attr->context, .ops = &fid_calls};
   made->fid.mem_desc = made;
   made->fid.key = attr->requested_key;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Messages from the call to the network. A receive is an entry of the priority list, so the interface
-// matches. A short message that finds none goes to a block of the target (unexpected.c); a long one is sent whole, and
-// if none is there, fetched by the target later from where it lies: it is exposed under its place before it is sent.
+// Messages from the call to the network. A receive is an entry of the priority list, so the interface matches. A short
+// message that finds none goes to a block of the target (unexpected.c); a long one is sent whole, and if none is there,
+// fetched by the target later from where it lies: it is exposed under its place before it is sent.
 //
 // Every message is acknowledged. One that flow control has refused is sent again, and those to the same peer behind it
 // wait, so that they arrive in their order: `held` has them, and one at a time is tried until one gets through.
@@ -11,10 +11,35 @@
 #include <string.h>
 #include <unistd.h>
 
-void umw_fi_as_list(const struct request* request, ptl_iovec_t* list)
+int umw_fi_bind_list(struct request* request)
 {
-  for (size_t i = 0; i < request->iov_count; ++i)
-    list[i] = (ptl_iovec_t){request->iov[i].iov_base, request->iov[i].iov_len};
+  struct domain* const domain = request->endpoint->domain;
+  if (request->iov_count < 2)
+    return PTL_OK;
+  const ptl_md_t md = {.start = request->iov, // as ptl_iovec_t has it
+                       .length = request->iov_count,
+                       .options = PTL_MD_EVENT_SEND_DISABLE | PTL_IOVEC,
+                       .eq_handle = domain->eq,
+                       .ct_handle = PTL_CT_NONE};
+  return PtlMDBind(domain->ni, &md, &request->md);
+}
+
+struct place umw_fi_place(const struct request* request)
+{
+  if (request->md != PTL_INVALID_HANDLE)
+    return (struct place){request->md, 0};
+  return (struct place){request->endpoint->domain->md, (ptl_size_t)(uintptr_t)request->iov[0].iov_base};
+}
+
+size_t umw_fi_inline(struct request* request, const struct iovec* iov, size_t count)
+{
+  size_t done = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (iov[i].iov_len != 0)
+      memcpy(request->inlined + done, iov[i].iov_base, iov[i].iov_len);
+    done += iov[i].iov_len;
+  }
+  return done;
 }
 
 // Places of long messages
@@ -49,7 +74,6 @@ static int expose(struct domain* domain, struct request* request)
   const int error = take_place(domain, request);
   if (error != 0)
     return error;
-  ptl_iovec_t list[IOV_LIMIT];
   ptl_me_t me = {.start = request->iov[0].iov_base,
                  .length = request->length,
                  .ct_handle = PTL_CT_NONE,
@@ -58,8 +82,7 @@ static int expose(struct domain* domain, struct request* request)
                  .match_id.phys = {PTL_NID_ANY, PTL_PID_ANY},
                  .match_bits = request->place};
   if (request->iov_count > 1) {
-    umw_fi_as_list(request, list);
-    me.start = list;
+    me.start = request->iov;
     me.length = request->iov_count;
     me.options |= PTL_IOVEC;
   }
@@ -80,13 +103,12 @@ static void hold(struct request* request)
 
 static int start(struct request* request)
 {
-  struct domain* const domain = request->endpoint->domain;
   const struct name* const to = &request->peer->name;
   const ptl_process_t target = {.phys = {to->nid, to->pid}};
-  const bool list = request->md != PTL_INVALID_HANDLE;
-  const int code = PtlPut(list ? request->md : domain->md, list ? 0 : (ptl_size_t)(uintptr_t)request->iov[0].iov_base,
-                          request->length, PTL_ACK_REQ, target, request->tagged ? to->tagged_pt : to->message_pt,
-                          request->match, 0, &request->origin, request->header);
+  const struct place from = umw_fi_place(request);
+  const int code =
+      PtlPut(from.md, from.offset, request->length, PTL_ACK_REQ, target,
+             request->tagged ? to->tagged_pt : to->message_pt, request->match, 0, &request->origin, request->header);
   if (code == PTL_OK)
     ++request->peer->under_way;
   return code;
@@ -95,8 +117,11 @@ static int start(struct request* request)
 static void end_send(struct request* request)
 {
   struct domain* const domain = request->endpoint->domain;
-  if (request->long_message)
+  if (request->long_message) {
+    if (!request->fetched)
+      PtlMEUnlink(request->me); // nobody will fetch it
     leave_place(domain, request);
+  }
   if (request->md != PTL_INVALID_HANDLE)
     PtlMDRelease(request->md);
   umw_fi_end(request);
@@ -157,12 +182,9 @@ void umw_fi_send_event(struct request* request, const ptl_event_t* event)
     request->acknowledged = true;
     if (event->ni_fail_type != PTL_NI_OK)
       request->failure = event->ni_fail_type;
-    if (request->long_message && (event->ni_fail_type != PTL_NI_OK || event->ptl_list == PTL_PRIORITY_LIST)) {
-      PtlMEUnlink(request->me); // nobody will fetch it
-      request->fetched = true;
-    }
+    request->unwanted = event->ni_fail_type != PTL_NI_OK || event->ptl_list == PTL_PRIORITY_LIST;
   }
-  if (!request->acknowledged || (request->long_message && !request->fetched))
+  if (!request->acknowledged || (request->long_message && !request->fetched && !request->unwanted))
     return;
   if (request->failure != PTL_NI_OK)
     umw_fi_fail(request, request->failure == PTL_NI_UNDELIVERABLE ? FI_EHOSTUNREACH : FI_EIO, request->failure, 0, 0);
@@ -202,28 +224,14 @@ ssize_t umw_fi_send(struct endpoint* endpoint, const struct outgoing* out, bool 
   request->header = out->flags & FI_REMOTE_CQ_DATA ? DATA_BIT | (out->data & (DATA_BIT - 1)) : 0;
   int error = 0;
   if (out->flags & FI_INJECT) {
-    size_t done = 0;
-    for (size_t i = 0; i < out->count; ++i) {
-      if (out->iov[i].iov_len != 0)
-        memcpy(request->inlined + done, out->iov[i].iov_base, out->iov[i].iov_len);
-      done += out->iov[i].iov_len;
-    }
+    umw_fi_inline(request, out->iov, out->count);
     request->iov[0] = (struct iovec){request->inlined, length};
     request->iov_count = 1;
   } else {
     for (size_t i = 0; i < out->count; ++i)
       request->iov[i] = out->iov[i];
     request->iov_count = out->count;
-    if (out->count > 1) {
-      ptl_iovec_t list[IOV_LIMIT];
-      umw_fi_as_list(request, list);
-      const ptl_md_t md = {.start = list,
-                           .length = out->count,
-                           .options = PTL_MD_EVENT_SEND_DISABLE | PTL_IOVEC,
-                           .eq_handle = domain->eq,
-                           .ct_handle = PTL_CT_NONE};
-      error = umw_fi_error(PtlMDBind(domain->ni, &md, &request->md));
-    }
+    error = umw_fi_error(umw_fi_bind_list(request));
   }
   if (error == 0 && length > domain->eager_size) {
     error = expose(domain, request);
@@ -240,8 +248,6 @@ ssize_t umw_fi_send(struct endpoint* endpoint, const struct outgoing* out, bool 
       hold(request);
     else
       error = umw_fi_error(start(request));
-    if (error != 0 && request->long_message)
-      PtlMEUnlink(request->me);
   }
   if (error != 0)
     end_send(request);

@@ -4,26 +4,28 @@
 #include "provider.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-struct request* umw_fi_new_transfer(struct endpoint* endpoint, fi_addr_t to, uint64_t flags, void* context,
-                                    bool message)
+int umw_fi_new_transfer(struct endpoint* endpoint, fi_addr_t to, uint64_t flags, void* context, bool message,
+                        struct request** made)
 {
   struct domain* const domain = endpoint->domain;
   struct peer* const peer = umw_fi_peer(endpoint, to);
   if (domain->transmits >= TRANSMITS)
     umw_fi_progress(domain);
-  if (peer == NULL || !endpoint->enabled || domain->transmits >= TRANSMITS)
-    return NULL;
-  struct request* const request = umw_fi_new_request(endpoint, TRANSFER);
+  if (peer == NULL)
+    return -FI_EINVAL;
+  if (!endpoint->enabled)
+    return -FI_EOPBADSTATE;
+  struct request* const request = domain->transmits < TRANSMITS ? umw_fi_new_request(endpoint, TRANSFER) : NULL;
   if (request == NULL)
-    return NULL;
+    return -FI_EAGAIN;
   const uint64_t given = message ? flags : flags | endpoint->transmit_flags;
   request->peer = peer;
   request->context = context;
   request->silent = endpoint->transmit_selective && (given & FI_COMPLETION) == 0;
   umw_fi_begin(request);
-  return request;
+  *made = request;
+  return 0;
 }
 
 static void end(struct request* request)
@@ -117,25 +119,18 @@ static ssize_t move(struct fid_ep* fid, const struct transfer* transfer, bool si
   if (transfer->count > IOV_LIMIT || transfer->remote_count > IOV_LIMIT || length != remote_length ||
       ((transfer->flags & FI_INJECT) && length > INJECT_SIZE))
     return -FI_EINVAL;
-  struct request* const request =
-      umw_fi_new_transfer(endpoint, transfer->peer, transfer->flags, transfer->context, transfer->message);
-  if (request == NULL)
-    return umw_fi_peer(endpoint, transfer->peer) == NULL ? -FI_EINVAL
-           : !endpoint->enabled                          ? -FI_EOPBADSTATE
-                                                         : -FI_EAGAIN;
+  struct request* request = NULL;
+  const int error =
+      umw_fi_new_transfer(endpoint, transfer->peer, transfer->flags, transfer->context, transfer->message, &request);
+  if (error != 0)
+    return error;
   request->silent |= silent;
   request->flags = FI_RMA | (transfer->reads ? FI_READ : FI_WRITE);
   request->length = length;
   const struct iovec* iov = transfer->iov;
   struct iovec inlined;
   if ((transfer->flags & FI_INJECT) && !transfer->reads) {
-    size_t done = 0;
-    for (size_t i = 0; i < transfer->count; ++i) {
-      if (iov[i].iov_len != 0)
-        memcpy(request->inlined + done, iov[i].iov_base, iov[i].iov_len);
-      done += iov[i].iov_len;
-    }
-    inlined = (struct iovec){request->inlined, length};
+    inlined = (struct iovec){request->inlined, umw_fi_inline(request, transfer->iov, transfer->count)};
     iov = &inlined;
   }
   const struct name* const name = &request->peer->name;

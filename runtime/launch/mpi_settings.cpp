@@ -40,9 +40,13 @@ void add_provider(job::Environment& environment, const std::vector<std::string>&
 {
   constexpr std::string_view path = "FI_PROVIDER_PATH";
   constexpr std::string_view chosen = "FI_PROVIDER";
-  const char* const users = job::variable(environment, path);
-  job::set_variable(environment, path,
-                    users == nullptr || *users == '\0' ? directory : fmt::format("{}:{}", users, directory));
+  const char* const given = job::variable(environment, path);
+  const std::string users = given != nullptr ? given : "";
+  if (users.empty())
+    job::set_variable(environment, path, directory);
+  else if (fmt::format(":{}:", users).find(fmt::format(":{}:", directory)) ==
+           std::string::npos) // a script's program has it from the script
+    job::set_variable(environment, path, fmt::format("{}:{}", users, directory));
   const bool uses = std::any_of(needed.begin(), needed.end(), [](const std::string& name) {
     return name.starts_with("libfabric.so.") || name.starts_with("libmpi.so.12");
   });

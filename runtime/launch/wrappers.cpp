@@ -213,18 +213,22 @@ private:
     --running_;
   }
 
-  // Whether the execution becomes the rank's.
-  bool is_the_program(const Question& question, const WrapperStart& wrapper, Rank& rank)
+  // Whether what executes stands where the program of the rank is expected.
+  static bool in_its_place(const Question& question, const Rank& rank)
   {
-    const bool in_its_place = rank.shell == 0 || question.asker == rank.shell;
-    if (in_its_place)
+    return rank.shell == 0 || question.asker == rank.shell;
+  }
+
+  // Whether the execution becomes the rank's.
+  bool is_the_program(const Question& question, const WrapperStart& wrapper, const Rank& rank)
+  {
+    const bool expected = in_its_place(question, rank);
+    if (expected)
       refuse_tracer(question.argv, question.environment, question.directory);
     const ExecutionKind& kind = judge_(question);
-    if (kind.refused && in_its_place)
+    if (kind.refused && expected)
       throw loader::Refusal(loader::Refusal::Kind::not_runnable, fmt::format("rank {}: {}", wrapper.rank, kind.why));
-    if (in_its_place && kind.wrapper) // "#!/usr/bin/env bash": the script's commands are not env's
-      rank.shell = kind.tool ? 0 : question.asker;
-    return !kind.absent && !kind.refused && !kind.wrapper && (in_its_place || kind.in_jobs);
+    return !kind.absent && !kind.refused && !kind.wrapper && (expected || kind.in_jobs);
   }
 
   void consider(Question& question)
@@ -234,7 +238,14 @@ private:
       return;
     const WrapperStart& wrapper = starts_[found->second];
     Rank& rank = ranks_[found->second];
-    if (rank.ended || !is_the_program(question, wrapper, rank)) {
+    if (rank.ended) {
+      question.answer(umw_wrapper_native);
+      return;
+    }
+    if (!is_the_program(question, wrapper, rank)) {
+      const ExecutionKind& kind = judge_(question);
+      if (kind.wrapper && in_its_place(question, rank)) // "#!/usr/bin/env bash": the script's commands are not env's
+        rank.shell = kind.tool ? 0 : question.asker;
       question.answer(umw_wrapper_native);
       return;
     }

@@ -120,11 +120,12 @@ static void bound_twice(void)
       for (int k = 0; k < count; ++k) {
         // Natively, somebody else's connection may have the port on another of the addresses: what two ports say
         // counts.
+        const char* before = NULL;
         const char* said = second_bind(&cases[i], &cases[k], way);
-        for (const char* before = NULL; before == NULL || strcmp(before, said) != 0;) {
+        do {
           before = said;
           said = second_bind(&cases[i], &cases[k], way);
-        }
+        } while (strcmp(before, said) != 0);
         printf("[0] %s only %d, then %s only %d, way %d: %s\n", cases[i].host, cases[i].only_v6, cases[k].host,
                cases[k].only_v6, way, said);
       }
