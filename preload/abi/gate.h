@@ -210,6 +210,7 @@ struct umw_gate {
                              (preload/io/files.c) */
   uint32_t made_progress; /* a thread has got somewhere without a call: UMW_GOT_ON (preload/threads/), UMW_GOES_ON */
   uint32_t alone;         /* no other thread of the rank runs, nor waits for anything but a descriptor */
+  uint32_t shares_memory; /* with other ranks, which see what it writes */
   uint64_t changes;     /* grows with whatever a thread that looks at memory may see of the NIC or of another thread */
   int64_t ahead_ps;     /* in a worker process: the thread may compute for so long before it has to wait for the others'
                            times */

@@ -35,6 +35,8 @@ constexpr SimTime step_fraction = 64;
 constexpr SimTime longest_neglect = sim::second; // of descriptors: who has not looked by then does not look at all
 constexpr SimTime longest_look = 100 * sim::microsecond; // between looks at memory that is shared,
 constexpr SimTime slowest_look = 10'000;                 // or this part of the time it has waited
+constexpr SimTime first_doubt = 20 * sim::microsecond;   // whether a rank that has polled in vain does wait,
+constexpr SimTime next_doubt = 4;                        // and again after so many times that
 constexpr SimTime poll_interval = 100 * sim::nanosecond; // of a native poll loop, to say how many were saved
 
 } // namespace
@@ -111,7 +113,7 @@ bool Polling::empty(Rank& rank)
   poll.forced_wakeup = false;
   const bool woken = poll.at_memory               ? spin(rank, deadline)
                      : !rank.memory_peers.empty() ? wait_for_peers(rank, deadline)
-                                                  : rank.wait(deadline, Rank::For::network);
+                                                  : wait_for_network(rank, deadline);
   poll.parked = false;
   poll.computed = false;
   // What the looking itself cost has gone by while it waited.
@@ -135,6 +137,15 @@ bool Polling::wait_for_peers(Rank& rank, SimTime deadline)
   if (woken || !rank.running().look_again.pending())
     return woken;
   return rank.wait(sim::never, Rank::For::network); // what others have told of its core does not see before that
+}
+
+bool Polling::wait_for_network(Rank& rank, SimTime deadline)
+{
+  if (deadline != sim::never)
+    return rank.wait(deadline, Rank::For::network);
+  const SimTime now = job_.scheduler().now();
+  const SimTime longer = (now - rank.running().poll.since) * (next_doubt - 1);
+  return rank.wait_in_background(now + std::max(first_doubt, longer), Rank::For::network);
 }
 
 void Polling::nothing_to_tell(Rank& rank)

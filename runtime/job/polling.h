@@ -6,13 +6,15 @@
 // between its polls may be waiting for a time nobody else knows: it goes on in steps, of 1/64 of the time it has waited
 // and at most 10 us, cut short by anything that reaches it.
 //
-// Blocking for good on the strength of a few polls could be wrong (the rank may be counting them), so when nothing else
-// is left to happen all such ranks are let go for another round, again and again, in longer and longer rounds, before
-// the run is called a deadlock. How often depends on whether the thread comes back to where it has stood before,
-// registers and stack the same (job/recurrence.h): a call that waits in the library does, and a loop that counts where
-// it is not seen (in a global variable, say) gets through a million polls; one that never stands in the same place
-// twice does count, and gets through a hundred million, as natively in several seconds. (One that counts its polls
-// while another spins in a way that is not recognised is not let go: time goes on.)
+// Blocking for good on the strength of a few polls could be wrong: the rank may ask a few times in a row, in several
+// places or in a loop that counts, and then go on. So it gets to look again after 20 us, and whenever it has waited
+// four times as long: a short series of polls in vain costs so much more than it should, a long wait some looks more.
+// And when nothing else is left to happen all such ranks are let go for another round, again and again, in longer and
+// longer rounds, before the run is called a deadlock. How often depends on whether the thread comes back to where it
+// has stood before, registers and stack the same (job/recurrence.h): a call that waits in the library does, and a loop
+// that counts where it is not seen (in a global variable, say) gets through a million polls; one that never stands in
+// the same place twice does count, and gets through a hundred million, as natively in several seconds. (One that counts
+// its polls while another spins in a way that is not recognised is not let go: time goes on.)
 #pragma once
 
 #include <cstdint>
@@ -78,6 +80,7 @@ private:
   [[nodiscard]] static sim::SimTime wait_for_descriptors(const Rank& rank, sim::SimTime waited);
   bool spin(Rank& rank, sim::SimTime deadline);
   bool wait_for_peers(Rank& rank, sim::SimTime deadline);
+  bool wait_for_network(Rank& rank, sim::SimTime deadline);
 
   void begin_era()
   {

@@ -56,12 +56,12 @@ void Rank::enter(bool looks, bool ahead, const rank_host::Burst& measured)
   const SimTime burst = phase == Phase::loading ? 0 : job.cpu().charge(clock, measured, looked);
   SimTime charge = clock.debt_ps;
   clock.debt_ps = 0;
+  poll.computed = poll.computed || std::max(burst, charge) >= work; // models of kernels work, too
   if (burst > 0) {
     charge += static_cast<SimTime>(static_cast<double>(burst) / clock.speed);
     statistics.learned += static_cast<SimTime>(static_cast<double>(measured.learned) / clock.speed);
     statistics.left_out += static_cast<SimTime>(static_cast<double>(measured.left_out) / clock.speed);
     statistics.doubt += static_cast<SimTime>(static_cast<double>(measured.doubt) / clock.speed);
-    poll.computed = poll.computed || burst >= work;
   }
   // What the program has seen of the time has passed, even if the burst turns out shorter (it was interrupted) or is
   // dropped.

@@ -103,9 +103,11 @@ void SharedMemory::find_peers(std::uint32_t node)
                                                 other.rank) == one.rank->memory_peers.end())
           one.rank->memory_peers.push_back(other.rank);
   for (const auto& rank : job_.ranks()) // the order of waking must not depend on numbers of files
-    if (rank->node == node)
+    if (rank->node == node) {
       std::sort(rank->memory_peers.begin(), rank->memory_peers.end(),
                 [](const Rank* a, const Rank* b) { return a->index < b->index; });
+      rank->gate.shares_memory = rank->memory_peers.empty() ? 0 : 1;
+    }
 }
 
 void SharedMemory::copy(Rank& rank, std::uint64_t bytes, SimTime start, bool writes)

@@ -181,7 +181,7 @@ Calls::Call Calls::begin(std::size_t function, const Place& place, const CallReg
     call.classes = kernel.classes(values_);
     return call;
   default:
-    call.time = kernel.model->duration(place, values_, number);
+    call.time = kernel.does_nothing(values_) ? 0 : kernel.model->duration(place, values_, number);
     if (kernels_->speed != 1)
       call.time = static_cast<sim::SimTime>(static_cast<double>(call.time) / kernels_->speed);
     call.way = kernel.action == Action::skip ? Way::skip : Way::model;

@@ -48,6 +48,11 @@ bool Kernel::read(const Entry& entry, const CallRegisters& frame, const Plans& p
   return true;
 }
 
+bool Kernel::does_nothing(std::span<const double> values) const
+{
+  return std::ranges::any_of(extents, [&](std::size_t extent) { return values[extent] <= 0; });
+}
+
 void Kernel::set(const Entry& entry, const CallRegisters& frame, const Place& place, std::span<const double> values,
                  std::uint64_t call) const
 {

@@ -70,6 +70,7 @@ struct Kernel {
   std::vector<std::string> variables;     // of expressions: arguments, and of a built-in kernel `flops` and `bytes`
   bool of_plan = false;                   // its sizes are those of an FFTW plan
   std::optional<Expression> flops, bytes; // of its sizes, the first variables
+  std::vector<std::size_t> extents;       // variables: of a built-in kernel the sizes of what it works on (M, N, NRHS)
 
   std::optional<Model> model;     // of `model` and `skip`
   std::optional<Returns> returns; // nullopt: nothing
@@ -102,6 +103,10 @@ struct Kernel {
   // Follows its settings, for the `call`-th call on that rank.
   void set(const Entry& entry, const CallRegisters& frame, const Place& place, std::span<const double> values,
            std::uint64_t call) const;
+
+  // A matrix without rows or columns: BLAS and LAPACK return at once, so it takes no time, whatever a model that was
+  // fitted to others says.
+  [[nodiscard]] bool does_nothing(std::span<const double> values) const;
 
   // What the class of a call is known by (Sampler).
   [[nodiscard]] std::vector<double> classes(std::span<const double> values) const;

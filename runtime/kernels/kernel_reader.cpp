@@ -76,6 +76,20 @@ void name_variables(Function& function)
         function.variables.emplace_back(count);
 }
 
+std::vector<std::size_t> extents_of(const Kernel& kernel)
+{
+  std::vector<std::size_t> extents;
+  for (std::size_t i = 0; i < kernel.variables.size(); ++i) {
+    const std::string& name = kernel.variables[i];
+    const bool is_read = std::ranges::all_of(kernel.entries, [i](const Entry& entry) {
+      return i < entry.positions.size() && entry.positions[i] != Entry::unread;
+    });
+    if (is_read && (name == "M" || name == "N" || name == "NRHS"))
+      extents.push_back(i);
+  }
+  return extents;
+}
+
 Function read_function(Section& section, const std::string& name)
 {
   Function function;
@@ -287,6 +301,7 @@ Kernel read_kernel(Section unnamed, std::uint64_t seed)
   if (function.built_in != nullptr && kernel.action != Action::run) {
     kernel.flops.emplace(function.built_in->flops, function.built_in->sizes, kernel.where);
     kernel.bytes.emplace(function.built_in->bytes, function.built_in->sizes, kernel.where);
+    kernel.extents = extents_of(kernel);
   }
   refuse_others(section, kernel.action);
   section.finish();

@@ -147,6 +147,17 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
   rank_host_.resume_burst(rank);
   if (mark)
     tell(thread, thread.kernels.back().call, false);
+  else if (frame.skipped != 0)
+    settle(thread);
+}
+
+void KernelCalls::settle(Thread& thread)
+{
+  const umw_gate& gate = thread.rank.gate;
+  if (gate.shares_memory == 0 || gate.clock.debt_ps <= gate.clock.most_debt_ps)
+    return;
+  umw_args_umw_clock_settle arguments{};
+  rank_host_.call(thread, UMW_OP_umw_clock_settle, &arguments);
 }
 
 void KernelCalls::tell_power(Rank& rank, const kernels::Calls::Call& call, sim::SimTime time) const
@@ -189,6 +200,8 @@ std::uintptr_t KernelCalls::leave(Thread& thread, std::uint64_t result)
   rank_host_.resume_burst(rank);
   if (kernel.call.mark)
     tell(thread, kernel.call, true);
+  else
+    settle(thread);
   return kernel.return_address;
 }
 

@@ -76,6 +76,8 @@ private:
   // The rank has spent time in a kernel: what its node draws meanwhile may be the kernel's.
   void tell_power(Rank& rank, const kernels::Calls::Call& call, sim::SimTime time) const;
   void tell(Thread& thread, const kernels::Calls::Call& call, bool came_back);
+  // What a model says passes before the program goes on if others see at once what it writes then.
+  void settle(Thread& thread);
   void trace(Thread& thread, const kernels::Calls::Call& call, bool enters);
   void watch_linker(const r_debug& objects);
   // Which kernels exist, and what is most like those that do not.

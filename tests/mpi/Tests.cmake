@@ -114,6 +114,23 @@ endforeach()
 set_tests_properties(mpi.fold_messages_counted PROPERTIES PASS_REGULAR_EXPRESSION "keep=0..size +4 ") # and malloc
 set_tests_properties(mpi.fold_fortran_counted PROPERTIES PASS_REGULAR_EXPRESSION "keep=0..size +2 ")
 
+# A rank whose work is modelled sees what has come meanwhile: 5.5 ms are over after slice 6, and pml ob1 finds at the
+# next look what this one took from the network.
+mpi_program(p2p_slices p2p_slices.c)
+foreach(way IN ITEMS ob1 cm node workers)
+  set(slices 7)
+  if(way STREQUAL cm)
+    set(slices 6)
+  endif()
+  set(options_workers --workers 2)
+  set(options_node -N 2)
+  add_test(NAME mpi.p2p_slices.${way}
+    COMMAND umwelt run -q --cpu none -np 2 ${options_${way}} ${mpi_options_${way}}
+      --kernels ${CMAKE_CURRENT_SOURCE_DIR}/p2p_slices.yaml ${mpi_programs}/p2p_slices)
+  set_tests_properties(mpi.p2p_slices.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "after ${slices} slices, 12 looks in vain: [0-9]?[0-9] us")
+endforeach()
+
 # The rest of MPI
 mpi_case(info_attributes 2)
 mpi_program(errors errors.c)

@@ -2,6 +2,8 @@
 // Ranks that look again and again, and find nothing.
 #include "runtime/job/polling.h"
 
+#include <vector>
+
 #include <gmock/gmock.h>
 
 #include "runtime/base/exit_codes.h"
@@ -31,14 +33,29 @@ TEST_F(PollingTest, AFewEmptyPollsAreAnsweredThenTheRankIsBlocked)
   run({[&](Rank& rank) {
          looks = &rank;
          EXPECT_EQ(poll_until_blocked(rank), UMW_QUICK_POLLS + 1U);
-         EXPECT_EQ(now(rank), 50 * us);
+         EXPECT_EQ(now(rank), 15 * us);
        },
        [&](Rank& rank) {
-         sleep(rank, 50 * us);
+         sleep(rank, 15 * us);
          looks->notify_network();
        }});
   EXPECT_EQ(record.ranks[0].statistics.polls_answered, UMW_QUICK_POLLS + 0U);
-  EXPECT_EQ(record.ranks[0].statistics.polls_saved, 500U); // of 100 ns
+  EXPECT_EQ(record.ranks[0].statistics.polls_saved, 150U); // of 100 ns
+}
+
+// It may be one that asks a few times and goes on, while others have much to do yet.
+TEST_F(PollingTest, WhoIsBlockedGetsToLookAgainLaterAndLater)
+{
+  std::vector<SimTime> looked;
+  run({[&](Rank& rank) {
+         for (SimTime before = 0; looked.size() < 4; before = now(rank)) {
+           EXPECT_FALSE(rank.job.polling().empty(rank));
+           if (now(rank) > before)
+             looked.push_back(now(rank));
+         }
+       },
+       [](Rank& rank) { sleep(rank, sim::second); }});
+  EXPECT_THAT(looked, testing::ElementsAre(20 * us, 80 * us, 320 * us, 1280 * us));
 }
 
 TEST_F(PollingTest, WhoComputesInBetweenIsLeftAlone)

@@ -56,6 +56,21 @@ TEST_F(RankTest, ACallThatOnlyLooksLeavesASmallDebtStanding)
       1);
 }
 
+// Of what a model of a kernel takes there is nothing to measure.
+TEST_F(RankTest, WhatAModelSaysIsWorkToo)
+{
+  run(
+      [](Rank& rank) {
+        rank.gate.clock.debt_ps = 4 * us;
+        rank.enter(true, false, {});
+        EXPECT_FALSE(rank.running().poll.computed);
+        rank.gate.clock.debt_ps = 5 * us;
+        rank.enter(true, false, {});
+        EXPECT_TRUE(rank.running().poll.computed);
+      },
+      1);
+}
+
 TEST_F(RankTest, WhatTheProgramHasSeenOfTheTimeHasPassed)
 {
   run(

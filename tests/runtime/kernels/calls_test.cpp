@@ -43,10 +43,35 @@ CallRegisters with(std::uint64_t first)
   return {{first, 0, 0, 0, 0, 0}, {}, nullptr};
 }
 
+CallRegisters gemm(int m, int n, int k)
+{
+  static std::array<int, 3> sizes;
+  static double one = 1;
+  sizes = {m, n, k};
+  static char no = 'N';
+  const auto at = [](const void* value) { return reinterpret_cast<std::uint64_t>(value); };
+  static std::array<std::uint64_t, 8> stack; // A LDA B LDB BETA C LDC
+  stack = {at(&one), at(&sizes[0]), at(&one), at(&sizes[2]), at(&one), at(&one), at(&sizes[0]), 0};
+  return {{at(&no), at(&no), at(&sizes[0]), at(&sizes[1]), at(&sizes[2]), at(&one)}, {}, stack.data()};
+}
+
 void tell(std::vector<Totals>& sum, const std::vector<Totals>& totals)
 {
   for (const std::string& text : totals_texts(totals))
     add_totals(sum, text);
+}
+
+// BLAS returns at once; HPL waits for a panel in a loop of such calls.
+TEST_F(CallsTest, WithoutRowsOrColumnsThereIsNothingToDo)
+{
+  calls("- {name: dgemm, action: skip, duration: 2us + 1ns * M * N * K}");
+  const std::size_t dgemm = function("dgemm_");
+  const auto time = [&](int m, int n, int k) { return calls_->begin(dgemm, place, gemm(m, n, k)).time; };
+  EXPECT_EQ(time(10, 10, 10), 3 * sim::microsecond);
+  EXPECT_EQ(time(0, 10, 10), 0);
+  EXPECT_EQ(time(10, 0, 10), 0);
+  EXPECT_EQ(time(10, 10, 0), 2 * sim::microsecond); // C = beta C
+  EXPECT_EQ(totals().calls, 4U);
 }
 
 TEST_F(CallsTest, ASkippedCallHasItsTimeAndResult)
