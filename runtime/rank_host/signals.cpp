@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/rank_host/signals.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -37,6 +38,14 @@ std::uintptr_t lowest_of_stack()
   return reinterpret_cast<std::uintptr_t>(stack->top()) - stack->size();
 }
 
+bool is_readable(std::uintptr_t place)
+{
+  char byte = 0;
+  const iovec to{&byte, 1};
+  const iovec from{reinterpret_cast<void*>(place), 1}; // NOLINT(performance-no-int-to-ptr)
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
 // A tick's frame is some kilobytes of the stack that is interrupted. Where those are not left the kernel drops the tick
 // and sends SIGSEGV instead (force_sigsegv() in Linux' kernel/signal.c), of which a program that is content with what
 // it has left must not hear. The same from the same place, again and again with hardly any time between, is a fault of
@@ -45,14 +54,14 @@ bool is_tick_without_room(int signal, const siginfo_t& information, const uconte
 {
   if (signal != SIGSEGV || information.si_code != SI_KERNEL)
     return false;
-  constexpr std::uintptr_t frame = 4096;     // at least; more with AVX-512
+  constexpr std::uintptr_t frame = 4096; // at least; more with AVX-512
+  constexpr std::uintptr_t red_zone = 128;
   constexpr std::int64_t shortest = 100'000; // ns of CPU time between two ticks
   constexpr unsigned at_once = 3;            // so many ticks never come
   const auto sp = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
-  char byte = 0;
-  const iovec to{&byte, 1};
-  const iovec from{reinterpret_cast<void*>(sp - frame), 1}; // NOLINT(performance-no-int-to-ptr)
-  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1)
+  // The guard is a page: where the stack pointer has come into it, the frame's end may be in what lies beyond.
+  const std::array<std::uintptr_t, 3> places = {sp, sp - red_zone - 1, sp - frame};
+  if (std::ranges::all_of(places, is_readable))
     return false;
   static std::uintptr_t last_sp = 0;
   static greg_t last_pc = 0;
