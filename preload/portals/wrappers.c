@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "preload/abi/burst.h"
+
 /* The generated functions of these cross; the public ones follow below. */
 #define PtlHandleIsEqual umw_crossing_PtlHandleIsEqual
 #define PtlEQGet umw_crossing_PtlEQGet
@@ -59,12 +61,10 @@ static struct {
  * 25 us on some machines (runtime/LIMITATIONS.md). */
 static bool answers_quickly(struct umw_gate* gate)
 {
-  const int64_t longest_burst = 100000000; /* ps */
+  const double longest_burst = 100e6; /* ps */
   const struct umw_clock* clock = &gate->clock;
-  if (gate->quick_polls >= gate->most_quick_polls || clock->debt_ps > clock->most_debt_ps)
-    return false;
-  if (clock->ps_per_tick > 0 &&
-      (double)(int64_t)(__builtin_ia32_rdtsc() - clock->burst_start) * clock->ps_per_tick > (double)longest_burst)
+  if (gate->quick_polls >= gate->most_quick_polls || clock->debt_ps > clock->most_debt_ps ||
+      umw_burst_ps(clock) > longest_burst)
     return false;
   ++gate->quick_polls;
   return true;

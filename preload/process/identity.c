@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/abi/burst.h"
 #include "preload/descriptors/descriptors.h"
 
 /* The process is one of several ranks, so what a rank sets can only be remembered. */
@@ -83,8 +84,7 @@ static int core(void)
 {
   const struct umw_clock* clock = &umw_gate->clock;
   const double longest = 1e6; /* ps that one may still move before it has begun */
-  if (clock->ps_per_tick > 0 &&
-      (double)(int64_t)(__builtin_ia32_rdtsc() - clock->burst_start) * clock->ps_per_tick > longest)
+  if (umw_burst_ps(clock) > longest)
     umw_clock_settle(0);
   return umw_gate->core;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "preload/threads/waiting.h"
 
+#include "preload/abi/burst.h"
 #include "preload/threads/record.h"
 
 int umw_threads_started;
@@ -58,8 +59,7 @@ void umw_at_own_time(bool shared)
   if (umw_threads_started == 0 && !shared)
     return;
   if (clock->ps_per_tick > 0) {
-    const double burst = (double)(int64_t)(__builtin_ia32_rdtsc() - clock->burst_start) * clock->ps_per_tick;
-    if (clock->debt_ps + (int64_t)burst > shortest)
+    if (clock->debt_ps + (int64_t)umw_burst_ps(clock) > shortest)
       umw_clock_settle(0);
   } else if (crossings != umw_gate->crossings) {
     crossings = umw_gate->crossings;

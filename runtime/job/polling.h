@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Polling. A rank that asks for events and finds none makes no simulated progress, and nothing it asks for can change
 // before (a) something reaches it, (b) a thread that shares its memory runs, (c) a timer of its own fires, or (d) time
-// it looks at passes. So after a few empty polls in a row the rank blocks until one of these, and its clock jumps; no
-// growing sleeps. A rank that computes between its polls is not waiting and is left alone. A rank that reads the clock
-// between its polls may be waiting for a time nobody else knows: it goes on in steps, of 1/64 of the time it has waited
-// and at most 10 us, cut short by anything that reaches it.
+// it looks at passes. So after a few empty polls in a row the rank blocks until one of these, and its clock jumps. A
+// rank that computes between its polls is not waiting and is left alone. A rank that reads the clock between its polls
+// may be waiting for a time nobody else knows: it goes on in steps, of 1/64 of the time it has waited and at most 10
+// us, cut short by anything that reaches it.
 //
 // Blocking for good on the strength of a few polls could be wrong: the rank may ask a few times in a row, in several
 // places or in a loop that counts, and then go on. So it gets to look again after 20 us, and whenever it has waited
@@ -14,7 +14,8 @@
 // has stood before, registers and stack the same (job/recurrence.h): a call that waits in the library does, and a loop
 // that counts where it is not seen (in a global variable, say) gets through a million polls; one that never stands in
 // the same place twice does count, and gets through a hundred million, as natively in several seconds. (One that counts
-// its polls while another spins in a way that is not recognised is not let go: time goes on.)
+// its polls while another spins in a way that is not recognised has the looks alone: time goes on, so there is no
+// round.)
 #pragma once
 
 #include <cstdint>

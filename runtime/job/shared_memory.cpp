@@ -106,7 +106,7 @@ void SharedMemory::find_peers(std::uint32_t node)
     if (rank->node == node) {
       std::sort(rank->memory_peers.begin(), rank->memory_peers.end(),
                 [](const Rank* a, const Rank* b) { return a->index < b->index; });
-      rank->gate.shares_memory = rank->memory_peers.empty() ? 0 : 1;
+      rank->gate.shares_memory = !rank->memory_peers.empty();
     }
 }
 
