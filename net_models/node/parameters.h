@@ -18,6 +18,7 @@ struct NodeParameters {
   double copy_bandwidth = 12e9;
   double socket_bandwidth = 80e9;
   double uncached_bandwidth = 30e9;
+  sim::SimTime receive = 0;
   sim::SimTime system_copy = 400 * sim::nanosecond;
   sim::SimTime clock_read = 25 * sim::nanosecond;
   std::uint64_t core_cache = 512 << 10;
@@ -48,6 +49,9 @@ struct NodeParameters {
     v.bandwidth("socket_bandwidth", socket_bandwidth, "bytes copied by all cores of a socket together");
     v.bandwidth("uncached_bandwidth", uncached_bandwidth,
                 "what a NIC has written, read by a core for the first time: messages that a library copies on");
+    v.time("receive", receive,
+           "a library's own work for a message that has come, without its bytes, where bursts are not measured (--cpu "
+           "none or fixed)");
     v.time("system_copy", system_copy, "what a system call that copies (process_vm_readv) takes without its bytes");
     v.time("clock_read", clock_read, "a read of the clock, where bursts are not measured (--cpu none or fixed)");
     v.size("core_cache", core_cache,

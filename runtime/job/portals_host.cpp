@@ -101,11 +101,13 @@ void PortalsHost::took_event(portals::Process& process, bool more)
 
 void PortalsHost::received(portals::Process& process, std::uint64_t unread)
 {
-  const sim::SimTime misses =
-      job_.cpu().first_touch(rank_of(process).gate.clock) + job_.node_parameters().read_uncached(unread);
-  if (misses == 0)
-    return;
-  rank_of(process).spend(observe::RankState::compute, misses, true);
+  Rank& rank = rank_of(process);
+  const net::NodeParameters& node = job_.node_parameters();
+  if (node.receive > 0 && !rank_host::Cpu::measures(rank.gate.clock))
+    rank.spend(observe::RankState::communication, node.receive, true);
+  const sim::SimTime misses = job_.cpu().first_touch(rank.gate.clock) + node.read_uncached(unread);
+  if (misses > 0)
+    rank.spend(observe::RankState::compute, misses, true);
 }
 
 void PortalsHost::spend(portals::Process& process, sim::SimTime host_time)
