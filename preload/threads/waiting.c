@@ -58,10 +58,13 @@ void umw_at_own_time(bool shared)
   static unsigned at_once;
   if (umw_threads_started == 0 && !shared)
     return;
-  if (clock->ps_per_tick > 0) {
-    if (clock->debt_ps + (int64_t)umw_burst_ps(clock) > shortest)
-      umw_clock_settle(0);
-  } else if (crossings != umw_gate->crossings) {
+  if (clock->debt_ps + (int64_t)umw_burst_ps(clock) > shortest) { /* modelled kernels are a debt */
+    umw_clock_settle(0);
+    return;
+  }
+  if (clock->ps_per_tick > 0)
+    return;
+  if (crossings != umw_gate->crossings) {
     crossings = umw_gate->crossings;
     at_once = 0;
   } else if (++at_once > most_at_once) {
