@@ -37,8 +37,8 @@ Loading* find(std::int32_t thread)
 }
 
 struct Begin {
-  std::uintptr_t entry;
-  void* stack;
+  void (*function)(void*);
+  void* argument;
   umw_handover* handover;
 };
 
@@ -60,20 +60,13 @@ __attribute__((no_sanitize("address", "undefined"))) void* begin(void* argument)
       break;
     }
   }
-  // rdx = 0: no function for atexit to register; rbp = 0: outermost frame (psABI, "Process Initialization").
-  asm volatile("mov %0, %%rsp\n\t"
-               "xor %%edx, %%edx\n\t"
-               "xor %%ebp, %%ebp\n\t"
-               "jmp *%1"
-               :
-               : "r"(what.stack), "r"(what.entry)
-               : "memory", "rdx");
+  what.function(what.argument);
   __builtin_unreachable();
 }
 
 } // namespace
 
-void start_parked_thread(std::uintptr_t entry, void* stack, umw_handover& handover)
+void start_parked_thread(void (*function)(void*), void* argument, std::size_t stack_bytes, umw_handover& handover)
 {
   handover.state = UMW_LOADING;
   handover.all_signals = ~std::uint64_t{0};
@@ -83,9 +76,8 @@ void start_parked_thread(std::uintptr_t entry, void* stack, umw_handover& handov
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  constexpr std::size_t little = 256 * 1024; // it soon has the rank's
-  pthread_attr_setstacksize(&attributes, little);
-  auto* what = new Begin{entry, stack, &handover};
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  auto* what = new Begin{function, argument, &handover};
   pthread_t id{};
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(&id, &attributes, begin, what);

@@ -7,6 +7,7 @@
 // thread's: owner of its mutexes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "preload/abi/gate.h"
@@ -14,15 +15,14 @@
 namespace umwelt::loader
 {
 
-// Lets a thread with all signals but faults blocked begin at `entry` with that stack pointer; `handover` says how it
-// ends. Throws std::system_error.
-void start_parked_thread(std::uintptr_t entry, void* stack, umw_handover& handover);
+// Lets a thread with all signals but faults blocked begin with that function, which does not return; `handover` says
+// how it ends. Throws std::system_error.
+void start_parked_thread(void (*function)(void*), void* argument, std::size_t stack_bytes, umw_handover& handover);
 
 // Returns when it is no longer loading.
 void wait_for_handover(umw_handover& handover);
 
-// By the thread itself: it has come to an end without handing over, and sleeps from now on. Uses no thread-local
-// storage.
+// By the thread itself: it has come to an end, and sleeps from now on. Uses no thread-local storage.
 [[noreturn]] void end_parked_thread(umw_handover& handover, umw_loading ending, int status);
 
 // In a signal handler, first of all: a fault of a thread that has not handed over. Returns if it is another's.

@@ -99,6 +99,15 @@ char* umw_thread_name(unsigned long thread);
 /* threads/life.c: the rank ends, and with it all of its threads */
 void umw_release_robust_mutexes(void);
 
+/* process/start.c: the rank, or a process that is none (null), begins; the first initialiser does that, or what comes
+ * in its place */
+void umw_begin_rank(struct umw_gate* gate);
+/* for it: process/process.c, threads/life.c, memory/node_memory.c */
+void umw_register_quick_exit(void);
+void umw_watch_forks(void);
+void umw_note_main_thread(void);
+void umw_find_copy_functions(void);
+
 /* threads/linker_lock.c: ld.so's locks are of the simulation from now on; while the rank has one thread. Where its
  * calls of them are not found everything stays as it was. */
 void umw_take_linker_lock(void);

@@ -177,9 +177,11 @@ int main(int argc, char** argv)
 {
   rank_host::Signals::tolerate_stray_traps();
   try {
-    if (const auto again = launch::restarted())
-      launch::run(launch::options_of(again->repetition, cli::parse_command(again->arguments).run),
-                  launch::unpack(again->findings), again->arguments);
+    if (const auto again = launch::restarted()) {
+      plan::RunOptions options = launch::options_of(again->repetition, cli::parse_command(again->arguments).run);
+      options.loader = again->loader;
+      launch::run(std::move(options), launch::unpack(again->findings), again->arguments);
+    }
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     const std::vector<std::string> arguments = cli::command_words(argc > 0 ? argv[0] : "umwelt", given);
     const int code = execute(cli::parse_command(arguments), arguments);

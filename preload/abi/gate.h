@@ -2,7 +2,7 @@
  *
  * The gate: the ABI between a rank's shim and the runtime. Plain C, no dependency, versioned.
  *
- * The runtime fills in one struct umw_gate per rank and hands its address to the shim in the auxiliary vector. A call
+ * The runtime fills in one struct umw_gate per rank and hands its address to the shim (preload/find_gate.h). A call
  * is an operation number and the address of its argument structure; the result comes back in the structure.
  */
 #pragma once
@@ -23,8 +23,9 @@ extern "C" {
 #endif
 
 #define UMW_GATE_VERSION 1u
-#define UMW_GATE_AUXV 0x756d77 /* a_type of the auxiliary vector, far from Linux' */
-#define UMW_HOST_NAME_MAX 64   /* HOST_NAME_MAX of Linux */
+#define UMW_GATE_AUXV 0x756d77  /* a_type of the auxiliary vector, far from Linux' */
+#define UMW_STACK_AUXV 0x756d78 /* likewise, in a namespace: the lowest address of the main thread's stack */
+#define UMW_HOST_NAME_MAX 64    /* HOST_NAME_MAX of Linux */
 
 typedef void (*umw_thread_start)(void* argument);
 
@@ -173,6 +174,15 @@ struct umw_handover {
   uint64_t all_signals; /* a mask */
 };
 
+/* How a rank is loaded (loader/README.md). */
+enum umw_loader { UMW_LOADER_LINKER, UMW_LOADER_NAMESPACE };
+
+/* Whose dlopen is under way in a process whose ranks share one dynamic linker, and how deep. */
+struct umw_linker_turn {
+  int32_t owner; /* kernel_tid of the thread; 0: nobody's */
+  uint32_t depth;
+};
+
 struct dl_find_object;
 
 enum { UMW_COPY_LEVELS = 3 };
@@ -269,6 +279,8 @@ struct umw_gate {
   umw_deliver_pending deliver_pending;                              /* likewise */
   int (*find_object)(void* address, struct dl_find_object* object); /* _dl_find_object of the rank; likewise */
   struct umw_handover handover;
+  uint32_t loader;                     /* enum umw_loader */
+  struct umw_linker_turn* linker_turn; /* of the process that carries the rank, if that is UMW_LOADER_NAMESPACE */
   struct umw_high_memory* high_memory; /* of the process that carries the rank */
   uint32_t* descriptor_owners; /* likewise: by number, of UMW_DESCRIPTORS; umw_gate::owner, 0: not known, ~0: Umwelt */
   uint32_t* openers; /* likewise: calls of its ranks that have opened something and not yet said whose it is, */

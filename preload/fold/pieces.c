@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "preload/fold/pieces.h"
+#include "preload/find_gate.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -12,9 +13,6 @@ static uintptr_t first, extent; /* all of them begin within */
 struct umw_gate* umw_fold_gate;
 _Thread_local const void* umw_fold_for;
 
-/* The shim answers getauxval() as a process of the simulated machine would see it. */
-unsigned long __getauxval(unsigned long type);
-
 static void in_child(void)
 {
   umw_fold_gate = NULL;
@@ -23,7 +21,7 @@ static void in_child(void)
 /* The shim's constructors have run: it is linked with -z initfirst. */
 __attribute__((constructor)) static void find_gate(void)
 {
-  struct umw_gate* gate = (struct umw_gate*)__getauxval(UMW_GATE_AUXV);
+  struct umw_gate* gate = umw_find_gate();
   if (!gate || gate->version != UMW_GATE_VERSION || gate->size != sizeof *gate)
     return; /* the shim has said so */
   umw_fold_gate = gate;

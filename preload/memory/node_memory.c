@@ -156,7 +156,7 @@ static void* copy_bytes(void* to, const void* from, size_t size)
 static copy_function* real_memcpy = copy_bytes;
 static copy_function* real_memmove = copy_bytes;
 
-__attribute__((constructor)) static void find_functions(void)
+void umw_find_copy_functions(void)
 {
   *(void**)&real_memcpy = dlsym(RTLD_NEXT, "memcpy");
   *(void**)&real_memmove = dlsym(RTLD_NEXT, "memmove");

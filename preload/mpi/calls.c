@@ -2,6 +2,7 @@
  *
  * What is noted when a call begins and when it ends. No simulated time goes by for it: the clock is looked at without a
  * crossing and without a charge. */
+#include "preload/find_gate.h"
 #include "preload/mpi/events.h"
 #include "preload/next_function.h"
 
@@ -35,9 +36,6 @@ struct begun {
 _Static_assert(sizeof(struct begun) <= 64, "a line of the cache");
 static struct umw_mpi_map begun;
 
-/* The shim answers getauxval() as a process of the simulated machine would see it. */
-unsigned long __getauxval(unsigned long type);
-
 static void in_child(void)
 {
   umw_mpi_gate = NULL;
@@ -46,7 +44,7 @@ static void in_child(void)
 /* The shim's constructors have run: it is linked with -z initfirst. */
 __attribute__((constructor)) static void find_gate(void)
 {
-  struct umw_gate* gate = (struct umw_gate*)__getauxval(UMW_GATE_AUXV);
+  struct umw_gate* gate = umw_find_gate();
   if (!gate || gate->version != UMW_GATE_VERSION || gate->size != sizeof *gate)
     return; /* the shim has said so */
   umw_mpi_gate = gate;

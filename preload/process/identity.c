@@ -2,6 +2,8 @@
  * Who and where a rank is. Table: preload/abi/tables/identity.def. */
 #include "preload/shim.h"
 
+#include "preload/namespace/namespace.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -291,6 +293,13 @@ UMW_PUBLIC unsigned long getauxval(unsigned long type)
   switch (type) {
   case AT_EXECFN:
     return (unsigned long)umw_gate->program;
+  case AT_PHDR:
+  case AT_PHENT:
+  case AT_PHNUM:
+  case AT_ENTRY:
+    if (umw_in_namespace())
+      return umw_namespace_auxiliary(type);
+    break;
   case AT_BASE: /* 0, for it was executed as a program */
     return _r_debug.r_ldbase;
   case UMW_GATE_AUXV:

@@ -40,7 +40,7 @@ static void end_of_quick_exit(void)
 }
 
 /* The very first handler, hence the last to run. */
-__attribute__((constructor)) static void register_quick_exit(void)
+void umw_register_quick_exit(void)
 {
   at_quick_exit(end_of_quick_exit);
 }
@@ -120,7 +120,7 @@ static void parent_of_fork(void)
   errno = error;
 }
 
-__attribute__((constructor)) static void watch_forks(void)
+void umw_watch_forks(void)
 {
   pthread_atfork(before_fork, parent_of_fork, child_of_fork);
 }

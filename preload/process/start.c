@@ -3,9 +3,10 @@
  * Beginning and end of a rank.
  *
  * The rank's own ld.so has mapped and relocated everything, in a thread of its own (loader/parked_thread.h). The shim
- * is linked with -z initfirst: its constructors run before every other one. The first of them finds the gate and hands
- * over: it returns in the thread that carries the rank, and the other one, a donor of its thread control block, sleeps
- * from then on. It then registers the very first exit handler. As handlers run last to first, everything that ends the
+ * is linked with -z initfirst: its constructor runs before every other one. It finds the gate and hands over: it
+ * returns in the thread that carries the rank, and the other one, a donor of its thread control block, sleeps from then
+ * on. (In a dlmopen namespace: preload/namespace/start.c.) It then registers the very first exit handler. As handlers
+ * run last to first, everything that ends the
  * program through the C library, exit() inside err() or the return of main, ends in that handler, and from there in the
  * runtime; exit() itself needs no wrapper.
  */
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 #include "preload/descriptors/descriptors.h"
+#include "preload/find_gate.h"
+#include "preload/namespace/namespace.h"
 
 struct umw_gate* umw_gate;
 
@@ -104,27 +107,45 @@ static void end_of_rank(int status, void* unused)
   umw_exit(status & 0xff, UMW_EXIT_NORMAL, NULL);
 }
 
-/* Before the other constructors of the shim. */
-__attribute__((constructor(101))) static void start_of_rank(void)
+void umw_begin_rank(struct umw_gate* gate)
 {
-  struct umw_gate* gate = (struct umw_gate*)UMW_REAL(getauxval)(UMW_GATE_AUXV);
+  umw_gate = gate;
+  if (gate && gate->loader == UMW_LOADER_LINKER) {
+    leave_break_alone();
+    umw_take_linker_lock();
+  }
+  if (gate)
+    on_exit(end_of_rank, NULL);
+  umw_register_quick_exit();
+  umw_watch_forks();
+  umw_find_copy_functions();
+  umw_note_main_thread();
   if (!gate)
     return;
-  if (gate->version != UMW_GATE_VERSION || gate->size != sizeof *gate) {
+  umw_note_standard();
+  umw_standard_streams();
+  umw_offer_delivery();
+}
+
+/* The only one of the shim. */
+__attribute__((constructor)) static void start_of_rank(void)
+{
+  struct umw_gate* gate = umw_find_gate();
+  if (gate && (gate->version != UMW_GATE_VERSION || gate->size != sizeof *gate)) {
     static const char text[] = "umwelt: libumwelt-preload.so and the umwelt program are of different builds\n";
     if (UMW_REAL(write)(2, text, sizeof text - 1) < 0)
       UMW_REAL(_exit)(125);
     UMW_REAL(_exit)(125);
   }
-  gate->find_object = find_object;
-  umw_hand_over(&gate->handover);
-  umw_gate = gate;
-  leave_break_alone();
-  umw_take_linker_lock();
-  on_exit(end_of_rank, NULL);
-  umw_note_standard();
-  umw_standard_streams();
-  umw_offer_delivery();
+  if (gate) {
+    gate->find_object = find_object;
+    if (gate->loader == UMW_LOADER_NAMESPACE) {
+      umw_prepare_namespace();
+      return; /* umw_namespace_start goes on */
+    }
+    umw_hand_over(&gate->handover);
+  }
+  umw_begin_rank(gate);
 }
 
 static int (*real_main)(int, char**, char**);
@@ -155,7 +176,8 @@ static int main_of_rank(int argc, char** argv, char** envp)
 typedef int start_main(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void),
                        void*);
 
-/* Of binaries made for glibc before 2.34 `init` runs the constructors. */
+/* Of binaries made for glibc before 2.34 `init` runs the constructors; of others the C library does, of what ld.so has
+ * as the program of the process. */
 UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(void),
                                  void (*fini)(void), void (*rtld_fini)(void), void* stack_end);
 UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(void),
@@ -163,6 +185,8 @@ UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, cha
 {
   start_main* real = UMW_REAL(__libc_start_main);
   real_main = main;
+  if (umw_in_namespace())
+    return real(main_of_rank, argc, argv, (void (*)(void))umw_initialise_program, NULL, rtld_fini, stack_end);
   return real(umw_gate ? main_of_rank : main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
@@ -171,7 +195,7 @@ UMW_PUBLIC int __libc_start_main(int (*main)(int, char**, char**), int argc, cha
 void* umw_symbol_of(const char* library, const char* name)
 {
   void* symbol = dlsym(RTLD_NEXT, name);
-  for (const struct link_map* object = _r_debug.r_map; object && !symbol; object = object->l_next) {
+  for (const struct link_map* object = umw_first_object(); object && !symbol; object = object->l_next) {
     const char* slash = strrchr(object->l_name, '/');
     if (!slash || strncmp(slash + 1, library, strlen(library)) != 0)
       continue;

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/find_gate.h"
+#include "preload/namespace/namespace.h"
 #include "preload/threads/record.h"
 #include "preload/threads/thread_blocks.h"
 #include "preload/threads/waiting.h"
@@ -26,7 +28,7 @@
 struct umw_thread* umw_threads;
 struct umw_thread umw_main_thread;
 
-__attribute__((constructor)) static void note_main_thread(void)
+void umw_note_main_thread(void)
 {
   umw_main_thread.id = pthread_self();
   if (!umw_gate)
@@ -208,6 +210,13 @@ UMW_PUBLIC int pthread_create(pthread_t* id, const pthread_attr_t* attributes, v
 UMW_PUBLIC int pthread_getattr_np(pthread_t id, pthread_attr_t* attributes)
 {
   const int error = UMW_REAL(pthread_getattr_np)(id, attributes);
+  if (error == 0 && id == umw_main_thread.id && umw_in_namespace()) { /* as of a process's stack: no guard */
+    void* const bottom = (void*)umw_namespace_auxiliary(UMW_STACK_AUXV);
+    pthread_attr_setstack(attributes, bottom, umw_namespace_stack_top() - (uintptr_t)bottom);
+    pthread_attr_setguardsize(attributes, 0);
+    pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_JOINABLE);
+    return 0;
+  }
   struct umw_thread** link = error == 0 && umw_gate ? find_thread(id) : NULL;
   if (!link || (*link)->stack_top == 0)
     return error;

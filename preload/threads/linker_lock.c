@@ -9,8 +9,11 @@
  *   relocation, and is the only one with that value.
  * - dlsym and dladdr are in the C library and take it without these pointers. They wait here until it is free, then
  *   jump there, so that they see who has called them (RTLD_NEXT). dlvsym does not wait. Table:
- * preload/abi/tables/threads.def. */
-#include "preload/shim.h"
+ * preload/abi/tables/threads.def.
+ *
+ * In a dlmopen namespace ld.so is every rank's: nothing of it is changed. Ranks take turns by themselves instead, and
+ * the functions are those of preload/namespace/. */
+#include "preload/namespace/namespace.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -99,6 +102,10 @@ void umw_take_linker_lock(void)
 
 static void await_linker(void)
 {
+  if (umw_in_namespace()) {
+    umw_await_turn();
+    return;
+  }
   for (size_t i = 0; i < sizeof known / sizeof known[0] && known[i]; ++i)
     if (known[i]->__data.__lock != 0) {
       lock(known[i]);
@@ -106,21 +113,31 @@ static void await_linker(void)
     }
 }
 
-/* The function that is being replaced; not before it will find the lock free. */
-__attribute__((visibility("hidden"), used)) void* umw_linker_function(int which);
-void* umw_linker_function(int which)
+/* What a call leads to: the function that is being replaced, which will find the lock free, or another one. `argument`:
+ * the call's first. */
+__attribute__((visibility("hidden"), used)) void* umw_linker_function(const void* argument, int which);
+void* umw_linker_function(const void* argument, int which)
 {
   static const struct {
     const char *name, *version;
-  } functions[] = {{"dlsym", "GLIBC_2.2.5"}, {"dladdr", "GLIBC_2.2.5"}, {"dladdr1", "GLIBC_2.3.3"}};
+    bool waits;
+    void* in_namespace; /* of dlsym: with the handles that it speaks of */
+  } functions[] = {{"dlsym", "GLIBC_2.2.5", true, umw_namespace_default_symbol},
+                   {"dladdr", "GLIBC_2.2.5", true, umw_namespace_dladdr},
+                   {"dladdr1", "GLIBC_2.3.3", true, umw_namespace_dladdr1},
+                   {"dlopen", "GLIBC_2.34", false, umw_namespace_dlopen},
+                   {"dlclose", "GLIBC_2.34", false, umw_namespace_dlclose},
+                   {"dl_iterate_phdr", "GLIBC_2.2.5", false, umw_namespace_iterate}};
   static void* real[sizeof functions / sizeof functions[0]];
   if (!real[which])
     real[which] = dlvsym(RTLD_NEXT, functions[which].name, functions[which].version);
   if (!real[which])
     abort();
-  if (umw_gate)
+  if (umw_gate && functions[which].waits)
     await_linker();
-  return real[which];
+  const bool as_ever =
+      !umw_in_namespace() || (which == 0 && argument != RTLD_DEFAULT && argument != umw_first_object());
+  return as_ever ? real[which] : functions[which].in_namespace;
 }
 
 /* Arguments are in registers, up to four of them. */
@@ -139,7 +156,7 @@ void* umw_linker_function(int which)
           "  .cfi_adjust_cfa_offset 8\n"                                                                               \
           "  sub $8, %rsp\n"                                                                                           \
           "  .cfi_adjust_cfa_offset 8\n"                                                                               \
-          "  mov $" #which ", %edi\n"                                                                                  \
+          "  mov $" #which ", %esi\n"                                                                                  \
           "  call umw_linker_function\n"                                                                               \
           "  add $8, %rsp\n"                                                                                           \
           "  .cfi_adjust_cfa_offset -8\n"                                                                              \
@@ -159,3 +176,6 @@ void* umw_linker_function(int which)
 UMW_JUMP(dlsym, 0);
 UMW_JUMP(dladdr, 1);
 UMW_JUMP(dladdr1, 2);
+UMW_JUMP(dlopen, 3);
+UMW_JUMP(dlclose, 4);
+UMW_JUMP(dl_iterate_phdr, 5);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "preload/threads/thread_blocks.h"
 
+#include "preload/namespace/namespace.h"
+#include "preload/thread_head.h"
+
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
@@ -57,6 +60,8 @@ static int make(struct umw_control_block* block)
   while (error == 0 && __atomic_load_n(&block->made, __ATOMIC_ACQUIRE) == 0)
     kernel(SYS_futex, &block->made, FUTEX_WAIT_PRIVATE, 0);
   umw_burst_paused(0);
+  if (error == 0 && umw_in_namespace())
+    umw_load_program_tls((void*)block->thread_pointer);
   return error;
 }
 
@@ -84,23 +89,13 @@ static int find_own_variables(struct dl_phdr_info* object, size_t size, void* re
   return 0;
 }
 
-/* An entry of the table of modules' thread-local variables, and what a control block begins with
- * (sysdeps/x86_64/nptl/tls.h). The entry before the first says how many there are. */
-union dtv {
-  size_t count;
-  struct {
-    void *variables, *to_free;
-  } module;
-};
-
-struct head {
-  void* self;
-  union dtv* modules;
-};
-
 /* As the C library does with the stack of a thread that has ended (nptl/allocatestack.c, get_cached_stack). */
 static bool make_new(const struct umw_control_block* block)
 {
+  if (umw_in_namespace()) {
+    umw_renew_variables((void*)block->thread_pointer);
+    return true;
+  }
   static struct own_variables own;
   static void* (*initialise)(void*, bool); /* since glibc 2.35 with the second parameter */
   if (own.bytes == 0) {
@@ -112,7 +107,7 @@ static bool make_new(const struct umw_control_block* block)
   if (own.bytes == 0 || own.bytes > room || !initialise)
     return false;
   char* variables = (char*)block->thread_pointer + own.begin;
-  union dtv* modules = ((struct head*)block->thread_pointer)->modules;
+  union umw_dtv* modules = ((struct umw_thread_head*)block->thread_pointer)->modules;
   memcpy(kept, variables, own.bytes);
   for (size_t i = 1; i <= modules[-1].count; ++i)
     free(modules[i].module.to_free);

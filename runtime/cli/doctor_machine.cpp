@@ -24,7 +24,7 @@
 
 #include "runtime/base/usage_error.h"
 
-#include "loader/image.h"
+#include "loader/known_linker.h"
 #include "runtime/engine/syscalls.h"
 
 namespace umwelt::cli
@@ -172,19 +172,11 @@ Finding check_glibc(const std::string& version)
 
 Finding check_dynamic_linker()
 {
-  Finding finding{"dynamic linker", Health::ok, "one for each rank", ""};
-  try {
-    const loader::Image image(
-        "/lib64/ld-linux-x86-64.so.2", [](void*, int) {}, nullptr);
-    if (!image.returns()) {
-      finding.health = Health::warn;
-      finding.detail = "not the one that is known: where it gives up, a run ends without a summary";
-      finding.advice = tested_with;
-    }
-  } catch (const std::exception& error) {
-    finding.health = Health::fail;
-    finding.detail = error.what();
-    finding.advice = "Umwelt needs glibc's dynamic linker for x86-64 at that place, and room to map it.";
+  Finding finding{"dynamic linker", Health::ok, "one for each rank (--loader linker)", ""};
+  if (const std::string unknown = loader::why_unknown("/lib64/ld-linux-x86-64.so.2"); !unknown.empty()) {
+    finding.health = Health::warn;
+    finding.detail = unknown + ": ranks are loaded with dlmopen, 15 to a process (--loader)";
+    finding.advice = tested_with;
   }
   return finding;
 }

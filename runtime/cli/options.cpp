@@ -80,6 +80,18 @@ void apply_workers(State& state, const Given& given)
         read_count(given.option, given.value(), "auto, or a number of worker processes", 0, most_ranks));
 }
 
+void apply_loader(State& state, const Given& given)
+{
+  if (given.value() == "auto")
+    state.run.loader = plan::Loader::automatic;
+  else if (given.value() == "linker")
+    state.run.loader = plan::Loader::linker;
+  else if (given.value() == "dlmopen")
+    state.run.loader = plan::Loader::dlmopen;
+  else
+    throw UsageError(std::string(given.option), "auto, linker or dlmopen", given.value(), "see `umwelt run --help`");
+}
+
 void no_effect(State& state, const Given& given, std::string_view why)
 {
   state.run.notes.push_back(fmt::format("{} has no effect: {}", given.option, why));
@@ -342,6 +354,10 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.run.workers.ranks_per_worker = static_cast<unsigned>(read_count(g.option, g.value(),
      "a number of ranks", 1, plan::most_ranks_of_worker)); },
    "ranks-per-cell"},
+  {Group::machine, "loader", "auto|linker|dlmopen", "how ranks are loaded: with a dynamic linker for each, any number "
+   "to a process, or into dlmopen namespaces, 15 to a process; default auto: linker where it is known to work "
+   "(`loader/README.md`)",
+   apply_loader},
   {Group::machine, "same-addresses", "", "variables and allocations of a program lie at the same addresses in all of "
    "its ranks, each in a process of its own; also where a wrapper asks for it (setarch -R)",
    [](S s, G) { s.run.same_addresses = true; }},

@@ -16,7 +16,7 @@
 #include <link.h>
 #include <unistd.h>
 
-#include "loader/linker.h"
+#include "loader/rank_loader.h"
 #include "runtime/base/demangle.h"
 #include "runtime/diagnose/source_lines.h"
 
@@ -37,6 +37,7 @@ namespace
 struct Loaded {
   const umw_gate* gate;
   const r_debug* debug;
+  const link_map* program;
   std::string program_path;
 };
 
@@ -119,26 +120,42 @@ Iterate c_library_iterate()
 
 } // namespace
 
-void add_rank(const umw_gate& gate, r_debug& debug, const std::string& program_path)
+void add_rank(const umw_gate& gate, const loader::RankLoader& loader, const std::string& program_path)
 {
-  ranks().push_back({&gate, &debug, program_path});
-  tell_debuggers(debug);
-  umw_rank_loaded(gate.rank, program_path.c_str(), debug.r_map->l_addr);
+  ranks().push_back({&gate, loader.debug(), loader.program(), program_path});
+  if (!loader.is_known_to_debuggers())
+    tell_debuggers(*loader.debug());
+  umw_rank_loaded(gate.rank, program_path.c_str(), loader.program()->l_addr);
 }
+
+namespace
+{
+
+// What is there, in this process or in one of its ranks; `program`: that rank's path if it is in its program.
+bool find_object(std::uintptr_t address, dl_find_object& object, const std::string*& program)
+{
+  auto* const place = reinterpret_cast<void*>(address);
+  bool found = _dl_find_object(place, &object) == 0; // also what ranks have in namespaces
+  for (const Loaded& rank : ranks()) {
+    found = found || rank.gate->find_object(place, &object) == 0;
+    if (found && object.dlfo_link_map == rank.program)
+      program = &rank.program_path;
+  }
+  return found;
+}
+
+} // namespace
 
 CodeLocation place_of(std::uintptr_t address)
 {
   dl_find_object object{};
-  const char* program = "umwelt";
-  bool found = _dl_find_object(reinterpret_cast<void*>(address), &object) == 0;
-  for (auto rank = ranks().begin(); !found && rank != ranks().end(); ++rank) {
-    found = rank->gate->find_object(reinterpret_cast<void*>(address), &object) == 0;
-    program = rank->program_path.c_str();
-  }
-  if (!found)
+  const std::string* program = nullptr;
+  if (!find_object(address, object, program))
     return {"?", address};
   const char* path = object.dlfo_link_map->l_name;
-  return {*path == '\0' ? program : path, address - object.dlfo_link_map->l_addr};
+  if (program != nullptr)
+    path = program->c_str();
+  return {*path == '\0' ? "umwelt" : path, address - object.dlfo_link_map->l_addr};
 }
 
 // Without dladdr: it takes ld.so's lock, which the interrupted rank may hold.
@@ -146,21 +163,16 @@ Symbol symbol_at(std::uintptr_t address)
 {
   Symbol result;
   dl_find_object object{};
-  std::string program;
-  bool found = _dl_find_object(reinterpret_cast<void*>(address), &object) == 0;
-  for (auto rank = ranks().begin(); !found && rank != ranks().end(); ++rank) {
-    found = rank->gate->find_object(reinterpret_cast<void*>(address), &object) == 0;
-    program = rank->program_path;
-  }
-  if (!found) {
+  const std::string* program = nullptr;
+  if (!find_object(address, object, program)) {
     result.object = "?";
     result.offset = address;
     return result;
   }
   static const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  std::string path = object.dlfo_link_map->l_name;
+  std::string path = program != nullptr ? *program : object.dlfo_link_map->l_name;
   if (path.empty())
-    path = program.empty() ? self : program; // the executable itself
+    path = self; // the executable itself
   const std::uintptr_t relative = address - object.dlfo_link_map->l_addr;
   result.ours = path == self || path.find("libumwelt-preload") != std::string::npos ||
                 path.find("/umwelt/libportals") != std::string::npos; // translates calls for the shim

@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <string>
 
-struct r_debug;
 struct umw_gate;
+
+namespace umwelt::loader
+{
+class RankLoader;
+}
 
 namespace umwelt::diagnose
 {
@@ -23,7 +27,7 @@ struct Symbol {
 // (dl_iterate_phdr reports only those of the caller's linker by itself), and so does gdb. A debugger can stop there:
 // extern "C" umw_rank_loaded(rank, program, offset), called when a rank's program is in memory and nothing of it has
 // run. The name is there in a stripped executable, too, and its arguments are in registers (loader/README.md, gdb).
-void add_rank(const umw_gate& gate, r_debug& debug, const std::string& program_path);
+void add_rank(const umw_gate& gate, const loader::RankLoader& loader, const std::string& program_path);
 
 // Of the instruction there.
 Symbol symbol_at(std::uintptr_t address);

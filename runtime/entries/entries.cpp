@@ -104,15 +104,12 @@ Entries::Object& Entries::object_of(const std::string& path, std::vector<std::st
   return object->second;
 }
 
-std::vector<std::string> Entries::take_over(const r_debug& objects, const std::string& program)
+std::vector<std::string> Entries::take_over(const r_debug& rank, std::span<const loader::LoadedObject> objects)
 {
   std::vector<std::string> wrong;
-  auto& loaded = ranks_[&objects];
+  auto& loaded = ranks_[&rank];
   std::unordered_set<std::uintptr_t> seen;
-  for (const link_map* object = objects.r_map; object != nullptr; object = object->l_next) {
-    const std::string path = object == objects.r_map ? program : object->l_name;
-    if (path.empty())
-      continue;
+  for (const auto& [object, path, is_program] : objects) {
     seen.insert(object->l_addr);
     const auto [here, is_new] = loaded.try_emplace(object->l_addr, Loaded{path, {}});
     if (!is_new && here->second.path == path)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,6 +15,7 @@
 
 #include <link.h>
 
+#include "loader/rank_loader.h"
 #include "runtime/entries/patched_object.h"
 
 namespace umwelt::entries
@@ -37,9 +39,10 @@ public:
 
   explicit Entries(std::vector<Wanted> wanted);
 
-  // Patches what a rank has loaded since the last time. Returns what is wrong with functions that are wanted, in words
-  // of one line each; every text once. Throws std::system_error if there is no memory.
-  std::vector<std::string> take_over(const r_debug& objects, const std::string& program);
+  // Patches what a rank has loaded since the last time; `rank` tells it from others. Returns what is wrong with
+  // functions that are wanted, in words of one line each; every text once. Throws std::system_error if there is no
+  // memory.
+  std::vector<std::string> take_over(const r_debug& rank, std::span<const loader::LoadedObject> objects);
   // By the return address of the call; null: none is entered from there.
   [[nodiscard]] const Entry* find(std::uintptr_t called_from) const
   {

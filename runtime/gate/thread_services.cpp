@@ -100,6 +100,11 @@ int umw_pause_was_long(Rank&, std::uint64_t)
   return -ENOSYS; // likewise
 }
 
+int umw_scope_file(Rank&, const char*, char*)
+{
+  return -ENOSYS; // answered in its process
+}
+
 int umw_original_code(Rank&, int)
 {
   return -ENOSYS; // likewise

@@ -237,6 +237,10 @@ void Job::make_rank(Rank& rank, const Start& start)
   if (!program.portals_library.empty())
     rank.hosted.preloaded.insert(rank.hosted.preloaded.begin(), program.portals_library);
   rank.hosted.linked_at = program.program.linked_at;
+  rank.hosted.loading_directory = directory_.path();
+  for (const loader::Library& library : program.program.libraries)
+    rank.hosted.libraries.push_back(library.path);
+  gate.loader = plan_.loader == plan::Loader::dlmopen ? UMW_LOADER_NAMESPACE : UMW_LOADER_LINKER;
   rank.hosted.environment = program.environment;
   add_launcher_variables(rank.hosted.environment,
                          {facts.space->name, room_.universe(), static_cast<std::size_t>(rank.number),

@@ -27,6 +27,7 @@
 #include "runtime/job/pmi_socket.h"
 #include "runtime/job/standard_output.h"
 #include "runtime/plan/hosts.h"
+#include "runtime/plan/loading.h"
 #include "runtime/plan/worker_plan.h"
 #include "runtime/worker/worker_process.h"
 
@@ -302,7 +303,9 @@ std::vector<std::vector<unsigned>> Job::late_workers(std::span<const plan::RankP
   plan::WorkerWishes wishes = plan_.options.workers;
   wishes.workers.reset();
   std::vector<std::vector<unsigned>> workers =
-      plan::plan_workers(wishes, plan_.options.jobs, ranks, kinds, plan::most_ranks_of_worker).workers;
+      plan::plan_workers(wishes, plan_.options.jobs, ranks, kinds,
+                         plan::room_with(plan_.loader, plan::most_ranks_of_worker))
+          .workers;
   if (workers.empty()) { // they have room in one process
     workers.emplace_back(programs.size());
     std::iota(workers.front().begin(), workers.front().end(), 0U);

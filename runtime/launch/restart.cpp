@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/launch/restart.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
+#include "loader/namespace.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/launch/number.h"
 
@@ -22,19 +24,36 @@ namespace umwelt::launch
 namespace
 {
 
-constexpr const char* variable = "UMWELT_RESTART"; // descriptor of the memory file
-// In which stand the number of arguments, the repetition's number and descriptor, the arguments, the findings.
-constexpr std::size_t first_argument = 3;
+constexpr const char* restart_variable = "UMWELT_RESTART"; // descriptor of the memory file
+// In which stand the number of arguments, the repetition's number and descriptor, the loader, how many variables of the
+// environment are to be as before and these, the arguments, the findings.
+constexpr std::size_t first_variable = 5;
+
+// "NAME=value"; "NAME": it was not there.
+std::string as_it_is(const std::string& name)
+{
+  const char* const value = std::getenv(name.c_str());
+  return value != nullptr ? name + "=" + value : name;
+}
+
+void set(const std::string& variable)
+{
+  const std::size_t equals = variable.find('=');
+  if (equals == std::string::npos)
+    unsetenv(variable.c_str());
+  else
+    setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
+}
 
 } // namespace
 
 std::optional<Restarted> restarted()
 {
-  const char* value = std::getenv(variable);
+  const char* value = std::getenv(restart_variable);
   if (value == nullptr)
     return std::nullopt;
   const int fd = std::atoi(value);
-  unsetenv(variable);
+  unsetenv(restart_variable);
   const std::string text = contents(fd);
   close(fd);
   std::vector<std::string> words;
@@ -43,14 +62,17 @@ std::optional<Restarted> restarted()
     words.push_back(text.substr(begin, end - begin));
     begin = end == std::string::npos ? text.size() : end + 1;
   }
-  if (words.size() < first_argument)
+  if (words.size() < first_variable)
     return std::nullopt;
   Repetition repetition{number<unsigned>(words[1]), number<int>(words[2])};
   if (repetition.is_one_of_several())
     fcntl(repetition.report, F_SETFD, FD_CLOEXEC);
-  const auto arguments = words.begin() + first_argument;
+  const auto loader = static_cast<plan::Loader>(number<int>(words[3]));
+  const auto variables = words.begin() + first_variable;
+  const auto arguments = variables + number<std::ptrdiff_t>(words[4]);
   const auto findings = arguments + number<std::ptrdiff_t>(words[0]);
-  return Restarted{{arguments, findings}, {findings, words.end()}, repetition};
+  std::for_each(variables, arguments, set);
+  return Restarted{{arguments, findings}, {findings, words.end()}, repetition, loader};
 }
 
 std::string restart(const Restarted& what, const std::vector<std::string>& program_argv, bool fixed_addresses)
@@ -58,16 +80,23 @@ std::string restart(const Restarted& what, const std::vector<std::string>& progr
   const int fd = memfd_create("umwelt-command", 0);
   if (fd < 0)
     return fmt::format("memory file: {}", std::strerror(errno));
-  std::string text = fmt::format("{}{}{}{}{}{}", what.arguments.size(), '\0', what.repetition.number, '\0',
-                                 what.repetition.report, '\0');
-  for (const auto* words : {&what.arguments, &what.findings})
+  const std::vector<std::string> needed =
+      what.loader == plan::Loader::dlmopen ? loader::Namespace::needed_environment() : std::vector<std::string>{};
+  std::vector<std::string> before;
+  for (const std::string& variable : needed)
+    before.push_back(as_it_is(variable.substr(0, variable.find('='))));
+  std::string text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}", '\0', what.arguments.size(), what.repetition.number,
+                                 what.repetition.report, static_cast<int>(what.loader), before.size());
+  for (const std::vector<std::string>* words :
+       std::initializer_list<const std::vector<std::string>*>{&before, &what.arguments, &what.findings})
     for (const std::string& word : *words) {
       text += word;
       text += '\0';
     }
   if (write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return fmt::format("memory file: {}", std::strerror(errno));
-  setenv(variable, fmt::format("{}", fd).c_str(), 1);
+  setenv(restart_variable, fmt::format("{}", fd).c_str(), 1);
+  std::for_each(needed.begin(), needed.end(), set);
   if (fixed_addresses) {
     const int persona = personality(0xffffffff);
     if (persona >= 0)

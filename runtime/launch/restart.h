@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/options.h"
+
 namespace umwelt::launch
 {
 
@@ -22,12 +24,14 @@ struct Restarted {
   std::vector<std::string> arguments; // of the umwelt command, without argv[0]
   std::vector<std::string> findings;  // as given to restart()
   Repetition repetition;
+  plan::Loader loader = plan::Loader::linker;
 };
 
 // In the second start: what the first left. Also takes the traces of it out of the environment.
 std::optional<Restarted> restarted();
 
-// Executes this program again with `program_argv` as its arguments. Returns only on failure, with the reason.
+// Executes this program again with `program_argv` as its arguments. What the loader needs in the environment is not
+// seen by ranks. Returns only on failure, with the reason.
 std::string restart(const Restarted& what, const std::vector<std::string>& program_argv, bool fixed_addresses);
 
 } // namespace umwelt::launch

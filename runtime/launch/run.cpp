@@ -42,6 +42,7 @@
 #include "runtime/plan/collectives.h"
 #include "runtime/plan/folding.h"
 #include "runtime/plan/kernels.h"
+#include "runtime/plan/loading.h"
 #include "runtime/plan/needed_calls.h"
 #include "runtime/plan/openmpi.h"
 #include "runtime/plan/placement.h"
@@ -239,7 +240,7 @@ plan::WorkerPlan plan_workers(const plan::Plan& plan, const plan::MachineLimits&
   for (std::size_t i = 0; i < plan.program_of_rank.size(); ++i)
     ranks.push_back({plan.program_of_rank[i], plan.placement.ranks[i].node});
   return plan::plan_workers(plan.options.workers, plan.options.jobs, ranks, programs,
-                            plan::ranks_that_fit(program_sizes(plan), limits));
+                            plan::room_with(plan.loader, plan::ranks_that_fit(program_sizes(plan), limits)));
 }
 
 // Open MPI passes on its parameters, and these are of one job.
@@ -323,7 +324,8 @@ void check_many_ranks(const plan::RunOptions& options, const std::vector<plan::P
     ranks.push_back({program_of_rank[i], static_cast<platform::NodeIndex>(i / options.ranks_per_node.value_or(1))});
   const plan::MachineLimits limits = plan::read_machine_limits();
   const plan::WorkerPlan workers =
-      plan::plan_workers(options.workers, options.jobs, ranks, programs, plan::ranks_that_fit(sizes, limits));
+      plan::plan_workers(options.workers, options.jobs, ranks, programs,
+                         plan::room_with(options.loader, plan::ranks_that_fit(sizes, limits)));
   const plan::Needs needs = plan::estimate_needs(sizes, program_of_rank, workers);
   const std::vector<plan::Shortage> shortages = plan::find_shortages(needs, limits);
   if (!shortages.empty())
@@ -384,11 +386,18 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   setenv(library_path, job::variable(environment, library_path), 1);
   const std::vector<std::string>& first_argv =
       first_is_wrapped ? wrappers.executions.front().argv : plans.front().program.argv;
+  std::vector<const loader::Program*> programs;
+  for (const plan::ProgramPlan& plan : plans)
+    programs.push_back(&plan.program);
+  const plan::LoaderChoice choice = plan::choose_loader(options.loader, programs);
+  if (!choice.note.empty())
+    note(options, choice.note);
   const bool fixed = !plan::measures(options);
   const bool same_addresses =
       options.same_addresses || std::any_of(wrappers.executions.begin(), wrappers.executions.end(),
                                             [](const Execution& e) { return e.same_addresses; });
-  throw std::runtime_error(restart({arguments, pack(wrappers), repetition}, first_argv, fixed || same_addresses));
+  throw std::runtime_error(
+      restart({arguments, pack(wrappers), repetition, choice.loader}, first_argv, fixed || same_addresses));
 }
 
 namespace
@@ -422,6 +431,7 @@ int run_job(plan::RunOptions options, const Wrappers& wrappers, const std::vecto
   plan.breaks = plan::plan_breaks(options.breaks, plan.placement.ranks.size(), functions);
   plan.failures = plan::make_failures(options, *plan.platform, plan.placement);
   plan_programs(plan, wrappers.executions, installation, notes);
+  plan.loader = options.loader; // prepare() has chosen
   const plan::MachineLimits limits = plan::read_machine_limits();
   plan::WorkerPlan workers = plan_workers(plan, limits);
   notes.insert(notes.end(), workers.notes.begin(), workers.notes.end());

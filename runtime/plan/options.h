@@ -54,6 +54,9 @@ struct OutputFiles {
   bool copy = true;          // false (":nocopy"): not on Umwelt's own stdout and stderr
 };
 
+// How ranks are loaded (loader/README.md).
+enum class Loader { automatic, linker, dlmopen };
+
 // Over how many processes the ranks are spread.
 struct WorkerWishes {
   std::optional<unsigned> workers;          // --workers N; 0: the runtime's own process; not given: as needed
@@ -135,6 +138,7 @@ struct RunOptions {
   bool keep_temps = false;
   bool same_addresses = false; // in all ranks of a program
 
+  Loader loader = Loader::automatic;
   WorkerWishes workers;
   unsigned jobs = 1; // --jobs: bursts computed at the same time; parse_run's default: the CPUs this process may use
 

@@ -68,6 +68,7 @@ struct Plan {
   std::uint64_t own_descriptors = 0;                // what Umwelt needs of its own in the process that has most ranks
   std::unique_ptr<observe::Trace> trace;            // null: not asked for
   std::unique_ptr<observe::PowerTrace> power_trace; // likewise
+  Loader loader = Loader::linker;                   // not `automatic`
   std::vector<std::string> preloaded;               // into ranks: libumwelt-preload.so, and others before it
   // Throws UsageError, loader::Refusal.
   std::function<ProgramPlan(const SpawnedProgram&)> plan_spawned;

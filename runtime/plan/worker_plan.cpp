@@ -65,8 +65,8 @@ private:
     if (ranks() > room_)
       throw UsageError(
           "--workers 0",
-          fmt::format("at most {} ranks, as many as one process has memory mappings (vm.max_map_count) "
-                      "and files (ulimit -Hn) for",
+          fmt::format("at most {} ranks, as many as one process has memory mappings (vm.max_map_count), "
+                      "files (ulimit -Hn) and, with --loader dlmopen, namespaces for",
                       room_),
           fmt::format("{}", ranks()),
           "Leave --workers 0 out: the ranks are then spread over worker processes. Or raise these limits.");

@@ -202,9 +202,8 @@ std::optional<std::size_t> Folding::rule_for(const Rank& rank, std::uint64_t byt
   dl_find_object found{};
   if (rank.gate.find_object == nullptr || rank.gate.find_object(reinterpret_cast<void*>(caller), &found) != 0)
     return std::nullopt;
-  const char* const path = found.dlfo_link_map->l_name;
-  const bool is_program = *path == '\0';
-  const Object& object = object_of(is_program ? rank.program_path : path, is_program);
+  const link_map& map = *found.dlfo_link_map;
+  const Object& object = object_of(rank.loader->path_of(map), &map == rank.loader->program());
   const std::uint64_t place = caller - found.dlfo_link_map->l_addr;
   for (std::size_t i = 0; i < rules_->list.size(); ++i)
     if (bytes >= rules_->list[i].at_least && bytes <= rules_->list[i].at_most &&
@@ -431,12 +430,8 @@ void Folding::tell_totals(Thread& thread)
 {
   std::vector<fold::Totals> totals = make_memory(thread.rank).totals;
   // Some may have asked for no memory.
-  const r_debug& objects = *thread.rank.linker.debug();
-  const link_map* const first = objects.r_state == r_debug::RT_CONSISTENT ? objects.r_map : nullptr;
-  for (const link_map* object = first; object != nullptr; object = object->l_next) {
-    const bool is_program = *object->l_name == '\0';
-    object_of(is_program ? thread.rank.program_path : object->l_name, is_program);
-  }
+  for (const loader::LoadedObject& object : thread.rank.loader->objects())
+    object_of(object.path, object.is_program);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     totals[i].exists = found_[i];
     if (!found_[i])

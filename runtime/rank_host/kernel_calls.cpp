@@ -58,11 +58,10 @@ KernelCalls::KernelCalls(RankHost& rank_host, std::shared_ptr<const kernels::Ker
 void KernelCalls::take_over(Thread& thread)
 {
   const Rank& rank = thread.rank;
-  const r_debug& objects = *rank.linker.debug();
   std::string wrong =
       can_enter_functions() ? "" : "kernels need a processor with XSAVE. Next step: leave --kernels out";
   try {
-    for (const std::string& text : entries_.take_over(objects, rank.program_path))
+    for (const std::string& text : entries_.take_over(*rank.loader->debug(), rank.loader->objects()))
       wrong += (wrong.empty() ? "" : "\n  ") + text;
   } catch (const std::system_error& error) {
     wrong = error.what();
@@ -71,13 +70,12 @@ void KernelCalls::take_over(Thread& thread)
     descriptor_owners()[descriptor] = UMW_OWN_DESCRIPTOR;
   if (!wrong.empty())
     rank_host_.end_misused(thread, wrong);
-  watch_linker(objects);
+  watch_linker(rank.loader->change_notice());
 }
 
 // A linker calls an empty function whenever its list of objects has changed (r_debug::r_brk), for debuggers.
-void KernelCalls::watch_linker(const r_debug& objects)
+void KernelCalls::watch_linker(std::uintptr_t place)
 {
-  const std::uintptr_t place = objects.r_brk;
   std::array<unsigned char, 4 * entries::call_bytes> code{};
   if (place == 0 || linkers_.contains(place + entries::call_bytes) || code_.read(place, code) != code.size())
     return;
@@ -110,7 +108,7 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
   Rank& rank = thread.rank;
   frame.skipped = 1;
   if (linkers_.contains(frame.called_from)) {
-    if (rank.linker.debug()->r_state == r_debug::RT_CONSISTENT)
+    if (rank.loader->debug()->r_state == r_debug::RT_CONSISTENT)
       take_over(thread);
     return;
   }

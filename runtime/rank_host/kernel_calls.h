@@ -79,7 +79,7 @@ private:
   // What a model says passes before the program goes on if others see at once what it writes then.
   void settle(Thread& thread);
   void trace(Thread& thread, const kernels::Calls::Call& call, bool enters);
-  void watch_linker(const r_debug& objects);
+  void watch_linker(std::uintptr_t place);
   // Which kernels exist, and what is most like those that do not.
   void look_up(std::vector<kernels::Totals>& totals);
 

@@ -17,8 +17,7 @@ void Profiler::tick(const Rank& rank, std::uintptr_t pc)
   dl_find_object object{};
   Offset offset{"?", pc};
   if (rank.gate.find_object(reinterpret_cast<void*>(pc), &object) == 0) {
-    const char* const path = object.dlfo_link_map->l_name;
-    offset = {*path == '\0' ? rank.program_path : path, pc - object.dlfo_link_map->l_addr};
+    offset = {rank.loader->path_of(*object.dlfo_link_map), pc - object.dlfo_link_map->l_addr};
   } else if (_dl_find_object(reinterpret_cast<void*>(pc), &object) == 0) { // on the way into the runtime, or out of it
     offset = {"umwelt", 0};
   }

@@ -27,6 +27,8 @@ ProgramChange ProgramChange::find(const char* path, const char* const* argv, con
   change.program_path = std::move(program.path);
   change.interpreter = std::move(program.interpreter);
   change.linked_at = program.linked_at;
+  for (const loader::Library& library : program.libraries)
+    change.libraries.push_back(library.path);
   change.argv = std::move(program.argv);
   return change;
 }
@@ -42,8 +44,9 @@ std::string ProgramChange::packed() const
   add(interpreter);
   add(std::to_string(linked_at.begin));
   add(std::to_string(linked_at.end));
+  add(std::to_string(libraries.size()));
   add(std::to_string(argv.size()));
-  for (const auto* words : {&argv, &environment})
+  for (const auto* words : {&libraries, &argv, &environment})
     for (const std::string& word : *words)
       add(word);
   return text;
@@ -62,7 +65,11 @@ ProgramChange ProgramChange::unpack(std::string_view text)
   change.interpreter = next();
   change.linked_at.begin = std::stoull(next());
   change.linked_at.end = std::stoull(next());
-  for (std::size_t left = std::stoull(next()); left > 0; --left)
+  const std::size_t libraries = std::stoull(next());
+  const std::size_t arguments = std::stoull(next());
+  while (change.libraries.size() < libraries)
+    change.libraries.push_back(next());
+  while (change.argv.size() < arguments)
     change.argv.push_back(next());
   while (!text.empty())
     change.environment.push_back(next());
@@ -74,6 +81,7 @@ void ProgramChange::apply(Rank& rank) const
   rank.program_path = program_path;
   rank.interpreter = interpreter;
   rank.linked_at = linked_at;
+  rank.libraries = libraries;
   rank.argv = argv;
   rank.environment = environment;
   rank.gate.program = rank.program_path.c_str();

@@ -17,6 +17,7 @@ struct ProgramChange {
   std::string program_path;
   std::string interpreter; // its dynamic linker
   loader::AddressRange linked_at;
+  std::vector<std::string> libraries;
   std::vector<std::string> argv;
   std::vector<std::string> environment;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include <unistd.h>
 
 #include "loader/high_memory.h"
+#include "loader/linker.h"
+#include "loader/namespace.h"
 #include "loader/program.h"
 #include "runtime/base/exit_codes.h"
 #include "runtime/diagnose/backtrace.h"
@@ -119,6 +122,27 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
   gate.clock.path_ticks = 0;
 }
 
+namespace
+{
+
+int write_scope_file(const Rank& rank, const char* objects, char* path)
+{
+  std::vector<std::string> names;
+  for (; *objects != '\0'; objects += names.back().size() + 1)
+    names.emplace_back(objects);
+  try {
+    const std::string file = loader::Namespace::write_scope(rank.gate, rank.loading_directory, names);
+    if (file.size() >= PATH_MAX)
+      return -ENAMETOOLONG;
+    std::memcpy(path, file.c_str(), file.size() + 1);
+    return 0;
+  } catch (const std::system_error& error) {
+    return -error.code().value();
+  }
+}
+
+} // namespace
+
 // What does not concern the simulation. True: the call is served.
 bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* arguments)
 {
@@ -145,6 +169,13 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
     auto* a = static_cast<umw_args_umw_pause_was_long*>(arguments);
     rank.gate.clock.burst_start = cpu_.exclude(rank.gate.clock.burst_start, a->begin);
     a->result = 0;
+    return true;
+  }
+  case UMW_OP_umw_scope_file: {
+    auto* a = static_cast<umw_args_umw_scope_file*>(arguments);
+    pause_burst(rank);
+    a->result = write_scope_file(rank, a->objects, a->path);
+    resume_burst(rank);
     return true;
   }
   case UMW_OP_umw_clock_path:
@@ -262,23 +293,39 @@ void RankHost::live(Thread& main)
     request(main, UMW_OP_umw_not_loaded, &arguments);
   }
   begin_burst(main);
-  rank.linker.go_on(engine::detail::have_fsgsbase);
+  rank.loader->go_on(engine::detail::have_fsgsbase);
 }
 
-loader::Linker::Failure RankHost::load(Thread& main)
+void RankHost::await_linker(Thread& main)
+{
+  while (loader::Namespace::turn().owner != 0) {
+    constexpr std::int64_t a_while = 1'000'000; // ps
+    umw_args_umw_thread_wait arguments{0, main.rank.gate.wakes, a_while, 0, 0};
+    request(main, UMW_OP_umw_thread_wait, &arguments);
+  }
+}
+
+loader::RankLoader::Failure RankHost::load(Thread& main)
 {
   Rank& rank = main.rank;
+  if (rank.gate.loader == UMW_LOADER_NAMESPACE) {
+    await_linker(main);
+    rank.loader = std::make_unique<loader::Namespace>(rank.gate, rank.loading_directory);
+  } else {
+    rank.loader = std::make_unique<loader::Linker>(rank.gate);
+  }
   rank.gate.high_memory = &loader::high_memory();
   rank.gate.descriptor_owners = descriptor_owners();
   rank.gate.openers = openers();
   const engine::Stack& stack = main.fiber->stack();
-  loader::LinkerStart start{rank.interpreter,
-                            rank.preloaded,
-                            rank.program_path,
-                            {},
-                            {},
-                            rank.linked_at,
-                            static_cast<char*>(stack.top()) - stack.size()};
+  loader::LoadStart start{rank.interpreter,
+                          rank.preloaded,
+                          rank.program_path,
+                          rank.libraries,
+                          {},
+                          {},
+                          rank.linked_at,
+                          static_cast<char*>(stack.top()) - stack.size()};
   for (std::string& word : rank.argv)
     start.argv.push_back(word.data());
   start.argv.push_back(nullptr);
@@ -286,17 +333,19 @@ loader::Linker::Failure RankHost::load(Thread& main)
     start.envp.push_back(entry.data());
   start.envp.push_back(nullptr);
   begin_burst(main); // in the rank's directory
-  auto failure = rank.linker.load(start);
+  auto failure = rank.loader->load(start);
   if (!failure.text.empty())
     return failure;
-  main.thread_pointer = rank.linker.thread_pointer();
-  main.kernel_id = rank.linker.kernel_id();
-  diagnose::add_rank(rank.gate, *rank.linker.debug(), rank.program_path);
-  rank.uninterruptible = rank.linker.code_of_shim();
-  rank.locking = rank.linker.code_of_c_library();
-  rank.code = rank.linker.code_of_program();
+  main.thread_pointer = rank.loader->thread_pointer();
+  main.kernel_id = rank.loader->kernel_id();
+  diagnose::add_rank(rank.gate, *rank.loader, rank.program_path);
+  rank.of_process = rank.loader->code_of_process();
+  rank.uninterruptible = rank.loader->code_of_shim();
+  rank.uninterruptible.insert(rank.uninterruptible.end(), rank.of_process.begin(), rank.of_process.end());
+  rank.locking = rank.loader->code_of_c_library();
+  rank.code = rank.loader->code_of_program();
   if (slices_)
-    slices_->take_over_time_stamps(rank, *rank.linker.debug());
+    slices_->take_over_time_stamps(rank);
   if (kernel_calls_) {
     kernel_calls_->take_over(main);
     KernelCalls::lead(main, false);
@@ -322,7 +371,12 @@ int RankHost::find_program(Thread& thread, const char* path, const void* argv, c
   try {
     rank.next = std::make_unique<ProgramChange>(
         ProgramChange::find(path, static_cast<const char* const*>(argv), static_cast<const char* const*>(environment)));
-    if (!loader::Linker::has_place(rank.next->linked_at)) {
+    if (rank.gate.loader == UMW_LOADER_NAMESPACE && !loader::Namespace::is_one_left()) {
+      error = ENOMEM;
+      why = fmt::format("exec of {} refused (ENOMEM): with --loader dlmopen a process has {} namespaces, and all are "
+                        "used. Next step: --loader linker, or --workers with more processes",
+                        path, loader::Namespace::capacity);
+    } else if (!loader::RankLoader::has_place(rank.next->linked_at)) {
       error = ENOMEM;
       why = fmt::format(
           "exec of {} refused (ENOMEM): it is not position-independent (ET_EXEC), and the place that it needs in its "
@@ -395,6 +449,7 @@ void RankHost::change_program(Thread& main)
   for (umw_mpi_call& call : gate.mpi_calls)
     call = {};
   rank.uninterruptible.clear();
+  rank.of_process.clear();
   rank.locking.clear();
   main.watch = {};
   struct Again {

@@ -14,7 +14,7 @@
 
 #include <ucontext.h>
 
-#include "loader/linker.h"
+#include "loader/rank_loader.h"
 #include "preload/abi/gate.h"
 #include "runtime/engine/scheduler.h"
 #include "runtime/engine/thread_pointer.h"
@@ -108,14 +108,17 @@ struct Rank {
   std::vector<std::string> environment;
   std::string program_path;
   std::string interpreter;                // its dynamic linker
-  std::vector<std::string> preloaded;     // libumwelt-preload.so, and others before it (loader/linker.h)
+  std::vector<std::string> preloaded;     // libumwelt-preload.so, and others before it (loader/rank_loader.h)
+  std::vector<std::string> libraries;     // of the program
+  std::string loading_directory;          // for what loading it needs
   loader::AddressRange linked_at;         // where the program has to lie, if anywhere
   std::shared_ptr<Directory> directory;   // working directory; ranks that have not left it share one
   mode_t file_mask = FileMask().before(); // umask(2)
 
-  loader::Linker linker{gate};
+  std::unique_ptr<loader::RankLoader> loader;        // null: its program is not loaded yet
   std::unique_ptr<ProgramChange> next;               // what umw_exec_find has found
   std::vector<loader::AddressRange> uninterruptible; // code of the shim, which counts on that
+  std::vector<loader::AddressRange> of_process;      // code that other threads of the process execute as well
   std::vector<loader::AddressRange> locking;         // code of its C library and ld.so
   std::vector<loader::AddressRange> code;            // of the program itself
   std::vector<std::unique_ptr<Thread>> threads;      // the first is the main one
@@ -215,7 +218,9 @@ private:
   void keep_event(Rank& rank, const umw_event& event);
   void keep_last_events(Rank& rank);
   bool serve_here(Thread& thread, std::uint32_t operation, void* arguments);
-  loader::Linker::Failure load(Thread& main);
+  loader::RankLoader::Failure load(Thread& main);
+  // Where ranks share a dynamic linker, another one may be opening something.
+  void await_linker(Thread& main);
   int find_program(Thread& thread, const char* path, const void* argv, const void* environment);
   [[noreturn]] void change_program(Thread& main);
   int change_directory(Rank& rank, const char* path, int fd);

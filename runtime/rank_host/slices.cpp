@@ -296,10 +296,10 @@ void Slices::original_code(const Rank& rank, bool original)
     loops_.breakpoints().put_back();
 }
 
-void Slices::take_over_time_stamps(const Rank& rank, const r_debug& objects)
+void Slices::take_over_time_stamps(const Rank& rank)
 {
   if (!traced_)
-    time_stamps_.take_over(rank, objects);
+    time_stamps_.take_over(rank);
 }
 
 bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)

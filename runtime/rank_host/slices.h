@@ -60,7 +60,7 @@ public:
   // Ends by itself a tick later, unless the rank says that it is no_preempt.
   void original_code(const Rank& rank, bool original);
   // The rank's own reads of the time stamp counter tell simulated time from now on.
-  void take_over_time_stamps(const Rank& rank, const r_debug& objects);
+  void take_over_time_stamps(const Rank& rank);
 
   // By a debugger, which would take every trap for its own.
   [[nodiscard]] bool traced() const { return traced_; }

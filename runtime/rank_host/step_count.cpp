@@ -92,9 +92,9 @@ void StepCount::advance(ucontext_t& context)
     const StraightCode& code = code_at(pc);
     if (code.end == End::system_call || code.end == End::unreadable || (code.end == End::none && code.bytes == 0))
       break;
-    if (code.bytes == 0) {
-      if (execute(context, code.end))
-        continue;
+    if (code.bytes == 0 && execute(context, code.end))
+      continue;
+    if (code.bytes == 0 || loader::lies_in(pc, thread_->rank.of_process)) { // no breakpoint there: others run it, too
       step_next(context);
       return;
     }

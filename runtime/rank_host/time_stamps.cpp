@@ -108,18 +108,16 @@ try {
   return {};
 }
 
-void TimeStamps::take_over(const Rank& rank, const r_debug& objects)
+void TimeStamps::take_over(const Rank& rank)
 {
-  for (const link_map* object = objects.r_map; object != nullptr; object = object->l_next) {
-    const bool is_program = object == objects.r_map;
-    const std::string path = is_program ? rank.program_path : object->l_name;
-    if (path.empty() || (!is_program && (is_of_the_system(path) || is_preloaded(rank, path))))
+  for (const loader::LoadedObject& object : rank.loader->objects()) {
+    if (!object.is_program && (is_of_the_system(object.path) || is_preloaded(rank, object.path)))
       continue;
-    const auto [file, is_new] = files_.try_emplace(path);
+    const auto [file, is_new] = files_.try_emplace(object.path);
     if (is_new)
-      file->second = find(path);
+      file->second = find(object.path);
     for (const Site& site : file->second) {
-      const std::uintptr_t pc = object->l_addr + site.address;
+      const std::uintptr_t pc = object.map->l_addr + site.address;
       std::array<unsigned char, 3> code{};
       if (pread(memory_, code.data(), site.bytes, static_cast<off_t>(pc)) == site.bytes &&
           length(code.data(), site.bytes) == site.bytes && pwrite(memory_, &int3, 1, static_cast<off_t>(pc)) == 1)

@@ -39,7 +39,7 @@ public:
   static std::vector<Site> find(const std::string& path);
 
   // Takes over those of a rank that has been loaded.
-  void take_over(const Rank& rank, const r_debug& objects);
+  void take_over(const Rank& rank);
   // Bytes of the instruction that was at `pc`; 0: there was none.
   [[nodiscard]] unsigned at(std::uintptr_t pc) const;
   // The code is as it came from its files, until the same with false: for fork(2).

@@ -92,9 +92,9 @@ TEST_F(LoaderTest, SaysWhereAProgramMustLie)
 class LinkerTest : public LoaderTest
 {
 protected:
-  [[nodiscard]] LinkerStart start_of(const Program& program)
+  [[nodiscard]] LoadStart start_of(const Program& program)
   {
-    LinkerStart start;
+    LoadStart start;
     start.interpreter = program.interpreter;
     start.program = program.path;
     start.preloaded = {UMWELT_SHIM};

@@ -3,7 +3,8 @@
 #
 #   determinism.sh UMWELT NP [OPTION...] -- PROGRAM [ARGUMENT...]
 #
-# With --cpu none, nothing of the real machine may show in a run: two runs must write the same bytes to stdout, also
+# With --cpu none, nothing of the real machine may show in a run, nor how ranks are loaded (loader/README.md): two runs,
+# one with a dynamic linker for each rank and one with dlmopen namespaces, must write the same bytes to stdout, also
 # between ranks, and the same report.
 set -euo pipefail
 umwelt=$1
@@ -17,13 +18,13 @@ done
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for run in first second; do
-  timeout --kill-after=5 "${UMWELT_TEST_TIMEOUT:-60}" "$umwelt" run --cpu none -q --report "$work/$run.json" -np "$np" \
-    "${options[@]}" "$@" </dev/null >"$work/$run.stdout"
+for run in linker dlmopen; do
+  timeout --kill-after=5 "${UMWELT_TEST_TIMEOUT:-60}" "$umwelt" run --cpu none -q --loader "$run" \
+    --report "$work/$run.json" -np "$np" "${options[@]}" "$@" </dev/null >"$work/$run.stdout"
 done
-if ! [[ -s $work/first.stdout && -s $work/first.json ]]; then
+if ! [[ -s $work/linker.stdout && -s $work/linker.json ]]; then
   echo "$*: expected output and a report, got an empty file"
   exit 1
 fi
-diff -u "$work/first.stdout" "$work/second.stdout"
-diff -u "$work/first.json" "$work/second.json"
+diff -u "$work/linker.stdout" "$work/dlmopen.stdout"
+diff -u "$work/linker.json" "$work/dlmopen.json"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # compare.sh UMWELT PROGRAM...: runs the program as it is and under Umwelt, in the runtime's process and in one of its
-# own; output and exit code must be the same, and there must be some. With --cpu none UMWELT_TEST_EXACT is set: nothing
-# takes time but calls. UMWELT_TEST_WITHOUT: a mode that takes minutes.
+# own that loads ranks with dlmopen; output and exit code must be the same, and there must be some. With --cpu none
+# UMWELT_TEST_EXACT is set: nothing takes time but calls. UMWELT_TEST_WITHOUT: a mode that takes minutes.
+# UMWELT_TEST_LOADER: "linker" for programs that dlmopen has no room for.
 set -u
 umwelt=$1
 shift
@@ -15,7 +16,7 @@ if ! [ -s "$work/native" ]; then
   echo "$*: expected something on standard output natively, to compare, got nothing and exit code $native"
   exit 1
 fi
-for mode in "--cpu measured" "--cpu none" "--workers 1"; do
+for mode in "--cpu measured" "--cpu none" "--workers 1 --loader ${UMWELT_TEST_LOADER:-dlmopen}"; do
   [ "$mode" != "${UMWELT_TEST_WITHOUT:-}" ] || continue
   read -ra options <<<"$mode"
   exact=()

@@ -64,11 +64,19 @@ protected:
   }
   ~EntriesTest() override { dlclose(library_); } // with its patches: the next test has it anew
 
+  static std::vector<loader::LoadedObject> objects()
+  {
+    std::vector<loader::LoadedObject> result;
+    for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next)
+      result.push_back(
+          {object, object == _r_debug.r_map ? "/proc/self/exe" : object->l_name, object == _r_debug.r_map});
+    return result;
+  }
   std::vector<std::string> take_over(std::vector<Wanted> wanted)
   {
     entries_.emplace(std::move(wanted));
     entries = &*entries_;
-    return entries_->take_over(_r_debug, "/proc/self/exe");
+    return entries_->take_over(_r_debug, objects());
   }
   template <class Function> Function* function(const char* name)
   {
@@ -153,7 +161,7 @@ TEST_F(EntriesTest, AnObjectCanBeNamed)
 TEST_F(EntriesTest, ATakeOverAgainFindsNothingNew)
 {
   EXPECT_THAT(take_over({{"subject_adds", "", {}}, {"subject_loops", "", {}}}), testing::SizeIs(1));
-  EXPECT_THAT(entries_->take_over(_r_debug, "/proc/self/exe"), IsEmpty());
+  EXPECT_THAT(entries_->take_over(_r_debug, objects()), IsEmpty());
   EXPECT_EQ(function<int(int, int)>("subject_adds")(6, 7), 49);
   EXPECT_THAT(entered, ElementsAre(0));
   EXPECT_THAT(entries_->take_descriptors(), testing::SizeIs(1));

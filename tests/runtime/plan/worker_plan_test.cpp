@@ -171,8 +171,8 @@ TEST(WorkerPlan, WithoutWorkersThereAreLimits)
 {
   EXPECT_THAT(plan_workers({0, {}}, 4, programs_of(15), ordinary).workers, IsEmpty());
   EXPECT_EQ(plan_error({0, {}}, programs_of(16), ordinary),
-            "--workers 0: expected at most 15 ranks, as many as one process has memory mappings (vm.max_map_count) and "
-            "files (ulimit -Hn) for, got 16\n"
+            "--workers 0: expected at most 15 ranks, as many as one process has memory mappings (vm.max_map_count), "
+            "files (ulimit -Hn) and, with --loader dlmopen, namespaces for, got 16\n"
             "  Leave --workers 0 out: the ranks are then spread over worker processes. Or raise these limits.");
   EXPECT_EQ(
       plan_error({0, {}}, {0, 1, 1}, mixed),
