@@ -23,10 +23,10 @@ namespace
 {
 
 // Reads and writes pieces of a file.
-class Editor
+class File
 {
 public:
-  explicit Editor(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDWR | O_CLOEXEC))
+  File(const std::string& path, int flags) : path_(path), file_(open(path.c_str(), flags | O_CLOEXEC))
   {
     if (file_.fd < 0)
       fail(std::strerror(errno));
@@ -43,51 +43,60 @@ public:
         static_cast<ssize_t>(from.size_bytes()))
       fail("it cannot be written");
   }
-  [[noreturn]] void fail(const std::string& why) const
+  [[nodiscard]] Elf64_Ehdr header() const
   {
-    throw std::runtime_error(fmt::format("private copy {}: {}", path_, why));
+    Elf64_Ehdr header;
+    read(std::span(&header, 1), 0);
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+      fail("it is not ELF");
+    return header;
+  }
+  [[nodiscard]] std::vector<Elf64_Phdr> segments() const
+  {
+    const Elf64_Ehdr its = header();
+    std::vector<Elf64_Phdr> segments(its.e_phnum);
+    read(std::span(segments), its.e_phoff);
+    return segments;
   }
 
 private:
+  [[noreturn]] void fail(const std::string& why) const { throw std::runtime_error(fmt::format("{}: {}", path_, why)); }
+
   const std::string& path_;
   FileDescriptor file_;
 };
 
-void check_thread_local_variables(const std::string& program, const Elf64_Phdr& segment)
-{
-  if (segment.p_memsz > tls_reserve_bytes || segment.p_align > tls_reserve_alignment)
-    throw std::runtime_error(fmt::format(
-        "thread-local variables of {}: expected at most {} bytes, aligned to {} or less, got {}, aligned to {}. Next "
-        "step: --loader linker, which has no such limits",
-        program, tls_reserve_bytes, tls_reserve_alignment, segment.p_memsz, segment.p_align));
-}
-
 } // namespace
+
+std::string why_not_copied(const std::string& program)
+{
+  for (const Elf64_Phdr& segment : File(program, O_RDONLY).segments())
+    if (segment.p_type == PT_TLS && (segment.p_memsz > tls_reserve_bytes || segment.p_align > tls_reserve_alignment))
+      return fmt::format("thread-local variables of {}: expected at most {} bytes, aligned to {} or less, got {}, "
+                         "aligned to {}. Next step: --loader linker, which has no such limits",
+                         program, tls_reserve_bytes, tls_reserve_alignment, segment.p_memsz, segment.p_align);
+  return {};
+}
 
 void make_private_copy(const std::string& program, const std::string& copy)
 {
+  if (const std::string why = why_not_copied(program); !why.empty())
+    throw std::runtime_error(why);
   std::filesystem::copy_file(program, copy);
   chmod(copy.c_str(), S_IRWXU);
-  const Editor editor(copy);
-  Elf64_Ehdr header;
-  editor.read(std::span(&header, 1), 0);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-    editor.fail("it is not ELF");
-  std::vector<Elf64_Phdr> segments(header.e_phnum);
-  editor.read(std::span(segments), header.e_phoff);
+  const File file(copy, O_RDWR);
+  Elf64_Ehdr header = file.header();
   header.e_type = ET_DYN;
-  editor.write(std::span(&header, 1), 0);
-  for (const Elf64_Phdr& segment : segments) {
-    if (segment.p_type == PT_TLS)
-      check_thread_local_variables(program, segment);
+  file.write(std::span(&header, 1), 0);
+  for (const Elf64_Phdr& segment : file.segments()) {
     if (segment.p_type != PT_DYNAMIC)
       continue;
     std::vector<Elf64_Dyn> entries(segment.p_filesz / sizeof(Elf64_Dyn));
-    editor.read(std::span(entries), segment.p_offset);
+    file.read(std::span(entries), segment.p_offset);
     for (Elf64_Dyn& entry : entries)
       if (entry.d_tag == DT_FLAGS_1)
         entry.d_un.d_val &= ~static_cast<Elf64_Xword>(DF_1_PIE | DF_1_NOOPEN);
-    editor.write(std::span(entries), segment.p_offset);
+    file.write(std::span(entries), segment.p_offset);
   }
 }
 

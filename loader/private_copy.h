@@ -10,8 +10,12 @@
 namespace umwelt::loader
 {
 
+// Why the program cannot be loaded from such a copy: its thread-local variables do not fit (tls_reserve.h). Empty: it
+// can. Throws std::runtime_error if it cannot be read.
+std::string why_not_copied(const std::string& program);
+
 // Copies `program` to `copy` (created, mode 0700), clears the two flags there and makes it ET_DYN. Throws
-// std::runtime_error, also if the program's thread-local variables do not fit (tls_reserve.h).
+// std::runtime_error, also if it cannot be loaded from there.
 void make_private_copy(const std::string& program, const std::string& copy);
 
 } // namespace umwelt::loader

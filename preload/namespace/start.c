@@ -179,8 +179,8 @@ static struct order in_order(void)
   const struct link_map* const program = umw_first_object()->l_next;
   for (const struct link_map* object = program; object; object = object->l_next)
     ++order.count;
-  order.objects = calloc(order.count, sizeof *order.objects);
-  order.sorted = calloc(order.count, sizeof *order.sorted);
+  order.objects = calloc(order.count, sizeof(void*));
+  order.sorted = calloc(order.count, sizeof(void*));
   order.seen = calloc(order.count, sizeof *order.seen);
   if (!order.objects || !order.sorted || !order.seen)
     abort();

@@ -83,6 +83,7 @@ std::string restart(const Restarted& what, const std::vector<std::string>& progr
   const std::vector<std::string> needed =
       what.loader == plan::Loader::dlmopen ? loader::Namespace::needed_environment() : std::vector<std::string>{};
   std::vector<std::string> before;
+  before.reserve(needed.size());
   for (const std::string& variable : needed)
     before.push_back(as_it_is(variable.substr(0, variable.find('='))));
   std::string text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}", '\0', what.arguments.size(), what.repetition.number,

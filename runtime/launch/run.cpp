@@ -387,6 +387,7 @@ int prepare(const plan::RunOptions& options, const std::vector<std::string>& arg
   const std::vector<std::string>& first_argv =
       first_is_wrapped ? wrappers.executions.front().argv : plans.front().program.argv;
   std::vector<const loader::Program*> programs;
+  programs.reserve(plans.size());
   for (const plan::ProgramPlan& plan : plans)
     programs.push_back(&plan.program);
   const plan::LoaderChoice choice = plan::choose_loader(options.loader, programs);

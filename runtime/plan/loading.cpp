@@ -9,6 +9,7 @@
 
 #include "loader/known_linker.h"
 #include "loader/namespace.h"
+#include "loader/private_copy.h"
 
 namespace umwelt::plan
 {
@@ -35,6 +36,8 @@ void check_dlmopen(std::span<const loader::Program* const> programs)
                             fmt::format("{}: --loader dlmopen: expected the dynamic linker that umwelt itself has, {}, "
                                         "got {}. Next step: --loader linker",
                                         program->path, own, program->interpreter));
+    if (const std::string why = program->path.empty() ? "" : loader::why_not_copied(program->path); !why.empty())
+      throw loader::Refusal(loader::Refusal::Kind::not_runnable, why);
   }
 }
 
@@ -52,10 +55,10 @@ LoaderChoice choose_loader(Loader wish, std::span<const loader::Program* const> 
       continue;
     try {
       check_dlmopen(programs);
-    } catch (const loader::Refusal&) {
-      return {Loader::linker, fmt::format("{}; --loader linker is tried all the same, since dlmopen would take another "
-                                          "one",
-                                          unknown)};
+    } catch (const loader::Refusal& refusal) {
+      return {Loader::linker,
+              fmt::format("{}; --loader linker is tried all the same, since dlmopen is not for this program ({})",
+                          unknown, refusal.what())};
     }
     return {Loader::dlmopen, fmt::format("{}: ranks are loaded by dlmopen (--loader), {} to a process", unknown,
                                          loader::Namespace::capacity)};

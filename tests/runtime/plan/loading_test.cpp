@@ -19,7 +19,7 @@ class LoadingTest : public testing::Test
 protected:
   LoadingTest()
   {
-    usual_.path = "/bin/usual";
+    usual_.path = "/bin/true";
     usual_.interpreter = "/lib64/ld-linux-x86-64.so.2";
     other_.path = "/bin/other";
     other_.interpreter = std::filesystem::temp_directory_path() / "umwelt-test-other-linker";
