@@ -100,6 +100,9 @@ void read_dynamic(Elf* elf, ElfFile& result)
       if (entry.d_tag == DT_NEEDED)
         if (const char* name = elf_strptr(elf, header.sh_link, entry.d_un.d_val))
           result.needed.emplace_back(name);
+      if (entry.d_tag == DT_SONAME)
+        if (const char* name = elf_strptr(elf, header.sh_link, entry.d_un.d_val))
+          result.soname = name;
     }
   }
 }

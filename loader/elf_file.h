@@ -35,6 +35,7 @@ struct ElfFile {
   bool dynamic = false;    // has PT_DYNAMIC
   bool pie = false;        // DF_1_PIE
   std::vector<std::string> needed;
+  std::string soname; // by which others need it; empty: it has none
   AddressRange image; // what PT_LOAD segments cover, in whole pages, and what ld.so maps to align them
 };
 

@@ -4,8 +4,10 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -55,7 +57,23 @@ const std::string& copy_of(const std::string& program, const std::string& direct
   return entry->second;
 }
 
-// The global scope of a process: the program, what is preloaded, and what these need.
+// By which name others need a library, as far as it is a file that can be read.
+const std::string& soname_of(const std::string& path)
+{
+  static std::map<std::string, std::string> known;
+  const auto [entry, is_new] = known.try_emplace(path);
+  if (is_new) {
+    try {
+      entry->second = inspect(path).soname;
+    } catch (const std::system_error&) {
+      entry->second = std::filesystem::path(path).filename(); // ld.so looks for it
+    }
+  }
+  return entry->second;
+}
+
+// The global scope of a process: the program, what is preloaded, and what these need, but for libraries that something
+// preloaded stands for.
 std::vector<std::string> global_scope(const LoadStart& start, const std::string& copy)
 {
   std::vector<std::string> names{copy};
@@ -67,7 +85,12 @@ std::vector<std::string> global_scope(const LoadStart& start, const std::string&
   for (std::string word; words >> word;)
     names.push_back(word);
   names.insert(names.end(), start.preloaded.begin(), start.preloaded.end());
-  names.insert(names.end(), start.libraries.begin(), start.libraries.end());
+  std::set<std::string> there;
+  for (auto name = names.begin() + 1; name != names.end(); ++name)
+    there.insert(soname_of(*name));
+  for (const std::string& library : start.libraries)
+    if (!there.contains(std::filesystem::path(library).filename()))
+      names.push_back(library);
   return names;
 }
 

@@ -54,6 +54,8 @@ TEST_F(LoaderTest, InspectsAnExecutable)
   EXPECT_TRUE(file.pie);
   EXPECT_NE(file.interpreter.find("ld-linux-x86-64"), std::string::npos);
   EXPECT_FALSE(file.needed.empty());
+  EXPECT_EQ(file.soname, "");
+  EXPECT_EQ(inspect(UMWELT_SHIM).soname, "libumwelt-preload.so");
 }
 
 TEST_F(LoaderTest, TextIsNotElf)

@@ -55,6 +55,7 @@ TEST_F(NamespaceTest, AStubNeedsWhatItIsTold)
   const ElfFile file = inspect(path);
   EXPECT_EQ(file.kind, ElfFile::Kind::shared);
   EXPECT_TRUE(file.native);
+  EXPECT_EQ(file.soname, "");
   EXPECT_EQ(dlopen(path.c_str(), RTLD_NOW), nullptr);
   EXPECT_THAT(dlerror(), HasSubstr("/some/where/libx.so: cannot open shared object file"));
   EXPECT_THROW(write_stub(path, needed, {"name", 1}), std::system_error); // it is there
