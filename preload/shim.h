@@ -111,6 +111,10 @@ void umw_find_copy_functions(void);
 /* threads/linker_lock.c: ld.so's locks are of the simulation from now on; while the rank has one thread. Where its
  * calls of them are not found everything stays as it was. */
 void umw_take_linker_lock(void);
+/* Others run for so long; twice as long the next time, up to a limit. For who may have been called where nothing may
+ * come in between (gate: no_preempt). */
+#define UMW_FIRST_PAUSE 1000000 /* ps */
+void umw_let_others_run(int64_t* pause_ps);
 
 /* process/signals.c: tells the runtime how to reach the handlers of the rank */
 void umw_offer_delivery(void);

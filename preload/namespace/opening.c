@@ -25,14 +25,8 @@
 void umw_await_turn(void)
 {
   const struct umw_linker_turn* turn = umw_gate->linker_turn;
-  const int64_t first = 1000000, longest = 100 * first; /* ps */
-  for (int64_t pause = first; turn->owner != 0 && turn->owner != umw_gate->kernel_tid;
-       pause = pause < longest ? 2 * pause : longest) {
-    const uint32_t no_preempt = umw_gate->no_preempt;
-    umw_gate->no_preempt = 0; /* of this thread: others run now */
-    umw_wait_for_change(umw_gate->wakes, pause);
-    umw_gate->no_preempt = no_preempt;
-  }
+  for (int64_t pause = UMW_FIRST_PAUSE; turn->owner != 0 && turn->owner != umw_gate->kernel_tid;)
+    umw_let_others_run(&pause);
 }
 
 void umw_begin_turn(void)

@@ -6,9 +6,8 @@
  * is linked with -z initfirst: its constructor runs before every other one. It finds the gate and hands over: it
  * returns in the thread that carries the rank, and the other one, a donor of its thread control block, sleeps from then
  * on. (In a dlmopen namespace: preload/namespace/start.c.) It then registers the very first exit handler. As handlers
- * run last to first, everything that ends the
- * program through the C library, exit() inside err() or the return of main, ends in that handler, and from there in the
- * runtime; exit() itself needs no wrapper.
+ * run last to first, everything that ends the program through the C library, exit() inside err() or the return of main,
+ * ends in that handler, and from there in the runtime; exit() itself needs no wrapper.
  */
 #include "preload/shim.h"
 

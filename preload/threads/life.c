@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "preload/find_gate.h"
 #include "preload/namespace/namespace.h"
 #include "preload/threads/record.h"
 #include "preload/threads/thread_blocks.h"

@@ -42,22 +42,26 @@ static void note(pthread_mutex_t* mutex)
   }
 }
 
+void umw_let_others_run(int64_t* pause_ps)
+{
+  const int64_t longest = 100 * UMW_FIRST_PAUSE;
+  const uint32_t no_preempt = umw_gate->no_preempt;
+  umw_gate->no_preempt = 0; /* of this thread: others run now */
+  umw_wait_for_change(umw_gate->wakes, *pause_ps);
+  umw_gate->no_preempt = no_preempt;
+  *pause_ps = *pause_ps < longest ? 2 * *pause_ps : longest;
+}
+
 /* Who finds it taken looks again after a while. Nobody is told when it is free: to tell is a crossing, in which others
  * would run, and ld.so may have been called where nothing may come in between (gate: no_preempt). */
 static int lock(pthread_mutex_t* mutex)
 {
-  const int64_t first = 1000000, longest = 100 * first; /* ps */
   if (!umw_gate)
     return real_lock(mutex);
   note(mutex);
   int error;
-  for (int64_t pause = first; (error = pthread_mutex_trylock(mutex)) == EBUSY;
-       pause = pause < longest ? 2 * pause : longest) {
-    const uint32_t no_preempt = umw_gate->no_preempt;
-    umw_gate->no_preempt = 0; /* of this thread: others run now */
-    umw_wait_for_change(umw_gate->wakes, pause);
-    umw_gate->no_preempt = no_preempt;
-  }
+  for (int64_t pause = UMW_FIRST_PAUSE; (error = pthread_mutex_trylock(mutex)) == EBUSY;)
+    umw_let_others_run(&pause);
   return error;
 }
 
