@@ -29,6 +29,7 @@
 #include "runtime/launch/repeat.h"
 #include "runtime/launch/restart.h"
 #include "runtime/launch/run.h"
+#include "runtime/openmpi/command.h"
 #include "runtime/rank_host/signals.h"
 #include "runtime/report/compare_command.h"
 #include "runtime/report/explain_command.h"
@@ -147,6 +148,9 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
     become_caller(launch::find_installation().sweep, "sweep", command.arguments);
   case cli::Command::Kind::debug:
     debug(command);
+  case cli::Command::Kind::openmpi:
+    return openmpi::examine(launch::find_installation().for_open_mpi(), command.arguments.front(), command.source,
+                            process_environment);
   case cli::Command::Kind::ctl:
     return ctl(command.process, command.arguments);
   case cli::Command::Kind::report:

@@ -26,8 +26,7 @@ function(umwelt_openmpi_check directory upstream)
   set(file "${directory}/VERSION")
   if(NOT EXISTS "${file}")
     message(FATAL_ERROR
-      "UMWELT_OPENMPI_SOURCE=${directory}: expected the top directory of Open MPI's source, got a directory without "
-      "a file VERSION. Point it at an unpacked openmpi source package, or leave it empty to fetch one.")
+      "${directory}: expected the top directory of Open MPI's source, got a directory without a file VERSION.")
   endif()
   set(found "")
   foreach(part IN ITEMS major minor release)
@@ -38,9 +37,7 @@ function(umwelt_openmpi_check directory upstream)
   list(JOIN found "." found)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" wanted "${upstream}")
   if(NOT found STREQUAL wanted)
-    message(FATAL_ERROR "UMWELT_OPENMPI_SOURCE=${directory}: expected Open MPI ${wanted} (the version of the installed "
-                        "libopenmpi-dev), got ${found}. Unpack the matching source package, or leave the variable "
-                        "empty.")
+    message(FATAL_ERROR "${directory}: expected the source of Open MPI ${wanted}, as it is installed, got ${found}.")
   endif()
 endfunction()
 

@@ -65,6 +65,9 @@ constexpr auto subcommands = std::to_array<Subcommand>({
      Command::Kind::sweep},
     {"ctl", "Ask a run that was started with --ctl how it is, or give nodes another model (umwelt ctl --help)",
      Command::Kind::ctl},
+    {"openmpi",
+     "Say which Open MPI a program has and whether Umwelt has components for it, or build them (umwelt openmpi --help)",
+     Command::Kind::openmpi},
     {"doctor", "Check whether this machine can run simulations, and say what to do", Command::Kind::doctor},
     {"coverage", "List the functions that are simulated", Command::Kind::coverage},
     {"help", "Show the help of a command (umwelt help run), or with --man the manual page in roff",
@@ -292,7 +295,8 @@ Command parse_command(std::span<const std::string> arguments, const Lookup& envi
   if (arguments.empty())
     throw UsageError(
         "command",
-        "run, kernels, platforms, models, calibrate, tune, report, compare, explain, sweep, ctl, doctor or coverage",
+        "run, kernels, platforms, models, calibrate, tune, report, compare, explain, sweep, ctl, openmpi, doctor or "
+        "coverage",
         "none", "For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
   const std::string& word = arguments.front();
   const std::span<const std::string> others = arguments.subspan(1);
@@ -373,6 +377,16 @@ Command parse_with_cli11(std::span<const std::string> arguments)
     if (known.kind == Command::Kind::report || known.kind == Command::Kind::compare ||
         known.kind == Command::Kind::explain)
       add_reports(*subcommand, command, known.kind);
+    if (known.kind == Command::Kind::openmpi) {
+      subcommand
+          ->add_option("PROGRAM", command.arguments, "a program that is linked to Open MPI, or a libmpi.so.40 itself")
+          ->required()
+          ->expected(1);
+      subcommand
+          ->add_option("--source", command.source,
+                       "source of that release of Open MPI, a directory or an archive: builds components for it")
+          ->type_name("SOURCE");
+    }
     if (known.kind == Command::Kind::ctl) {
       subcommand->add_option("PID", command.process, "process of umwelt run")->required()->check(CLI::PositiveNumber);
       subcommand->add_option(

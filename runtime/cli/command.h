@@ -38,6 +38,7 @@ struct Command {
     report,    // `arguments`: one report; `page`: -o
     compare,   // `arguments`: reports; `page`: --html
     explain,   // `arguments`: the report; `json`
+    openmpi,   // `arguments`: a program or a library; `source`
     text,      // help, completion, --version: print `text` on standard output and end with exit_code::ok
   } kind = Kind::text;
   plan::RunOptions run;
@@ -46,7 +47,8 @@ struct Command {
   int process = 0;
   std::vector<std::string> arguments;
   std::vector<std::string> debugger;
-  std::string page; // where a page of HTML goes; empty: not said
+  std::string source; // --source of openmpi; empty: not said
+  std::string page;   // where a page of HTML goes; empty: not said
   std::string text;
 };
 

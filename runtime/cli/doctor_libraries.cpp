@@ -6,66 +6,29 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <functional>
 #include <link.h>
 #include <simgrid/forward.h> // for the macros that version.h uses
 #include <simgrid/version.h>
 #include <string_view>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 #include <vector>
+
+#include "runtime/base/child_answer.h"
+#include "runtime/openmpi/components.h"
+#include "runtime/openmpi/library.h"
 
 namespace umwelt::cli
 {
 namespace
 {
 
-// Of which Open MPI Umwelt's components were built ("5.0.7"); empty: there are none.
-constexpr std::string_view built_for = UMWELT_OPENMPI_VERSION;
-
 std::vector<const char*> components()
 {
   std::vector<const char*> files{"mca_btl_portals4.so", "mca_mtl_portals4.so", "mca_osc_portals4.so",
                                  "mca_coll_portals4.so"};
-  if (built_for.starts_with("4."))
+  if (openmpi::own_version().starts_with("4."))
     files.push_back("mca_osc_pt2pt.so");
   return files;
-}
-
-// "5.0": what shares Open MPI's inner structures fits every release of a series.
-std::string_view series(std::string_view version)
-{
-  const auto dot = version.find('.');
-  return version.substr(0, dot == std::string_view::npos ? dot : version.find('.', dot + 1));
-}
-
-// Text that `work` returns in a child process; what a crash of the child leaves is empty.
-std::string ask_child(const std::function<std::string()>& work)
-{
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0)
-    throw std::system_error(errno, std::generic_category(), "pipe");
-  const pid_t child = fork();
-  if (child < 0) {
-    close(ends[0]);
-    close(ends[1]);
-    throw std::system_error(errno, std::generic_category(), "fork");
-  }
-  if (child == 0) {
-    const std::string answer = work();
-    const bool written = write(ends[1], answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
-    _exit(written ? 0 : 1);
-  }
-  close(ends[1]);
-  std::string answer;
-  std::array<char, 4096> buffer;
-  for (ssize_t size = 0; (size = read(ends[0], buffer.data(), buffer.size())) > 0;)
-    answer.append(buffer.data(), static_cast<std::size_t>(size));
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
-  return answer;
 }
 
 std::string last_error()
@@ -108,7 +71,7 @@ std::string load_components(const std::filesystem::path& directory)
 Finding check_open_mpi()
 {
   Finding finding{"Open MPI", Health::ok, "", ""};
-  const std::string answer = ask_child(describe_open_mpi);
+  const std::string answer = child_answer(describe_open_mpi);
   if (answer.empty() || answer.front() == '!') {
     finding.health = Health::warn;
     finding.detail = answer.empty() ? "libmpi.so.40 crashed while it was loaded" : answer.substr(1);
@@ -118,10 +81,12 @@ Finding check_open_mpi()
   const auto line = answer.find('\n');
   const std::string version = answer.substr(0, answer.find(',')); // "Open MPI v4.1.4, package: ..."
   finding.detail = fmt::format("{} ({})", version, answer.substr(line + 1));
-  if (!built_for.empty() && !version.starts_with(fmt::format("Open MPI v{}.", series(built_for)))) {
+  const std::string_view built_for = openmpi::series(openmpi::own_version());
+  if (!built_for.empty() && !version.starts_with(fmt::format("Open MPI v{}.", built_for))) {
     finding.health = Health::warn;
-    finding.advice = fmt::format("Umwelt's components are built for Open MPI {}: install that, or build Umwelt here.",
-                                 series(built_for));
+    finding.advice = fmt::format("Umwelt's components are built for Open MPI {}. For this one: umwelt openmpi --source "
+                                 "SOURCE {}",
+                                 built_for, answer.substr(line + 1));
   }
   return finding;
 }
@@ -141,7 +106,7 @@ Finding check_components(const std::filesystem::path& directory, bool open_mpi)
       return finding;
     }
   }
-  const std::string answer = ask_child([&] { return load_components(directory); });
+  const std::string answer = child_answer([&] { return load_components(directory); });
   if (answer != "loaded") {
     finding.health = trouble;
     finding.detail =

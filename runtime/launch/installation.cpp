@@ -15,6 +15,7 @@ Installation find_installation()
           libraries / "libumwelt-wrapper.so",
           libraries,
           libraries / "openmpi",
+          programs.parent_path() / UMWELT_DATADIR / "umwelt" / "openmpi",
           libraries / "libfabric",
           libraries / "umwelt-calibrate",
           libraries / "umwelt-tune",

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/openmpi/components.h"
 #include "runtime/plan/portals_abi.h"
 
 namespace umwelt::launch
@@ -20,12 +21,14 @@ struct Installation {
   std::filesystem::path wrapper;    // libumwelt-wrapper.so
   std::filesystem::path libraries;  // directory of libportals.so.4
   std::filesystem::path components; // directory of mca_*_portals4.so
+  std::filesystem::path recipe;     // directory of what builds them for another Open MPI
   std::filesystem::path providers;  // directory of libumwelt-fi.so
   std::filesystem::path calibrate;  // the program behind `umwelt calibrate`
   std::filesystem::path tune;       // likewise
   std::filesystem::path sweep;      // likewise; Python
   std::filesystem::path serve;      // the program behind --serve
 
+  [[nodiscard]] openmpi::Parts for_open_mpi() const { return {components, recipe, libraries}; }
   // The files that every run needs.
   [[nodiscard]] std::vector<std::filesystem::path> needed() const;
   // What translates this ABI of Portals into the shim's; empty: nothing has to.

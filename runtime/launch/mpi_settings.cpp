@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "runtime/base/environment.h"
 #include "runtime/job/environment.h"
+#include "runtime/openmpi/components.h"
 #include "runtime/plan/openmpi.h"
 
 namespace umwelt::launch
@@ -82,13 +84,19 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
                                       "(runtime/portals/OPENSHMEM.md)",
                                       plan.program.path, *oshmem));
   const std::vector<plan::Setting> mca = plan::mca_of_program(options, index);
+  // Umwelt's components are of one ABI with the shim.
+  fs::path components;
   const auto set_up = [&] {
-    // Umwelt's components are of one ABI with the shim.
-    const fs::path components = plan.portals_library.empty() ? installation.components : fs::path();
     return plan::set_up_open_mpi({mca, process_environment, options.programs[index].exports, mpi, components,
                                   std::max<std::size_t>(placement.ranks.size(), 1), most_of_node(placement)});
   };
   if (plan::is_open_mpi(needed)) {
+    if (plan.portals_library.empty()) {
+      const openmpi::Choice choice = openmpi::choose(installation.for_open_mpi(), mpi, process_environment);
+      components = choice.directory;
+      if (!choice.note.empty())
+        notes.push_back(choice.note);
+    }
     const plan::OpenMpiSetup setup = set_up();
     for (const auto& [name, value] : setup.variables)
       job::set_variable(plan.environment, name, value);
@@ -102,6 +110,8 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
   if (!other_mpi)
     mpi = open_mpi_of(loader::libraries_of(installation.components / "mca_mtl_portals4.so", plan.program,
                                            plan.environment, plan.directory));
+  if (!mpi.empty() && plan.portals_library.empty())
+    components = openmpi::find(installation.for_open_mpi(), mpi, process_environment).value_or(installation.components);
   if (!mpi.empty())
     for (const auto& [name, value] : set_up().variables)
       job::set_variable(plan.environment, name, value);

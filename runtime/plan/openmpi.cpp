@@ -52,6 +52,15 @@ bool is_version_5(const fs::path& library)
   return minor >= of_5_0;
 }
 
+// Whether its components are in it (4.1: --disable-mca-dso): pml ob1, which none is without, then gives it a symbol.
+bool contains_components(const fs::path& library)
+{
+  std::ifstream in(library, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.view().find("mca_pml_ob1_component") != std::string_view::npos;
+}
+
 // Where an Open MPI keeps its components: Debian puts libmpi into the system's library directory and them below
 // openmpi/lib/openmpi3; a plain installation has PREFIX/lib/openmpi. Empty: they are in libmpi, the default of 5.0.
 fs::path system_components(const fs::path& library)
@@ -61,7 +70,7 @@ fs::path system_components(const fs::path& library)
     if (has_components(directory / below))
       return directory / below;
   }
-  if (is_version_5(library))
+  if (is_version_5(library) || contains_components(library))
     return {};
   throw UsageError(fmt::format("Open MPI library {}", resolved(library).string()),
                    fmt::format("its components below {}/openmpi", directory.string()), "no directory with mca_*.so",

@@ -179,10 +179,10 @@ TEST(Command, VersionIsTheSameEverywhere)
 
 TEST(Command, NoneIsAnError)
 {
-  EXPECT_EQ(command_error({}),
-            "command: expected run, kernels, platforms, models, calibrate, tune, report, compare, explain, sweep, ctl, "
-            "doctor or coverage, got none\n"
-            "  For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
+  EXPECT_EQ(command_error({}), "command: expected run, kernels, platforms, models, calibrate, tune, report, compare, "
+                               "explain, sweep, ctl, openmpi, "
+                               "doctor or coverage, got none\n"
+                               "  For example: umwelt run -np 2 PROGRAM; `umwelt --help` tells more.");
 }
 
 TEST(Command, AnUnknownOneNamesTheNearest)

@@ -176,6 +176,12 @@ TEST_F(OpenMpi, APlainInstallationIsFoundToo)
             "/umwelt/components:" + (directory.path() / "opt/lib/openmpi").string());
 }
 
+TEST_F(OpenMpi, ComponentsInTheLibraryNeedNoDirectory)
+{
+  request.library = directory.write("static/libmpi.so.40", std::string("\0mca_pml_ob1_component\0", 23));
+  EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"), "/umwelt/components");
+}
+
 TEST_F(OpenMpi, MissingComponentsAreAnError)
 {
   request.library = directory.write("bare/libmpi.so.40", "");
