@@ -15,10 +15,7 @@ target_compile_options(umwelt_openmpi_component INTERFACE
   -mcx16 # Open MPI's lock-free lists are laid out for it
   "SHELL:-idirafter \"${openmpi_source}\"")
     # the few headers that a development package lacks; whatever it has comes from there
-target_compile_definitions(umwelt_openmpi_component INTERFACE
-  NDEBUG PIC
-  # It was configured without Portals, so its processes have no endpoint slot by that name.
-  OMPI_PROC_ENDPOINT_TAG_PORTALS4=OMPI_PROC_ENDPOINT_TAG_MTL)
+target_compile_definitions(umwelt_openmpi_component INTERFACE NDEBUG PIC)
 target_link_options(umwelt_openmpi_component INTERFACE -Wl,-z,relro)
 
 set(openmpi_corrections ${CMAKE_CURRENT_LIST_DIR})
@@ -62,9 +59,13 @@ endforeach()
 # corrected(<name> <header>): <header> is included in front of every source of component <name>.
 function(corrected name header)
   get_target_property(sources mca_${name} SOURCES)
-  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -include ${openmpi_corrections}/${header})
+  # In one word: of options in two, CMake drops a first one that is there already.
+  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -include${openmpi_corrections}/${header})
 endfunction()
 
+foreach(name IN ITEMS mtl osc coll)
+  corrected(${name}_portals4 mtl_portals4_slot.h)
+endforeach()
 if(openmpi_upstream VERSION_LESS 5) # right since then
   corrected(mtl_portals4 mtl_portals4_datatype.h)
 endif()

@@ -3,7 +3,7 @@
  * Linked into Open MPI's mtl portals4: MPI_Mprobe and MPI_Improbe with MPI_STATUS_IGNORE. The component takes source
  * and length of the message that it found from the caller's status, whether there is one or not.
  */
-#include "ompi_config.h"
+#include "mtl_portals4_slot.h"
 
 #include "mtl_portals4.h"
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/openmpi/build.h"
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -58,6 +60,36 @@ public:
   fs::path path;
 };
 
+// While tools run, SIGINT, SIGTERM and SIGHUP end them first, and this process when what they have made is removed.
+class Interruptible
+{
+public:
+  Interruptible()
+  {
+    struct sigaction action = {};
+    action.sa_handler = [](int signal) { came_ = signal; };
+    for (std::size_t i = 0; i < signals.size(); ++i)
+      sigaction(signals[i], &action, &before_[i]);
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  ~Interruptible()
+  {
+    for (std::size_t i = 0; i < signals.size(); ++i)
+      sigaction(signals[i], &before_[i], nullptr);
+    if (came_ != 0)
+      raise(came_);
+  }
+  [[nodiscard]] static int came() { return came_; }
+
+private:
+  static constexpr std::array<int, 3> signals{SIGINT, SIGTERM, SIGHUP};
+  static volatile std::sig_atomic_t came_;
+  std::array<struct sigaction, signals.size()> before_{};
+};
+
+volatile std::sig_atomic_t Interruptible::came_ = 0;
+
 // What it prints goes to the log. Whether it succeeded.
 bool succeeds(std::vector<std::string> words, const fs::path& log)
 {
@@ -70,16 +102,23 @@ bool succeeds(std::vector<std::string> words, const fs::path& log)
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP); // it and what it starts can be ended together
   pid_t child = 0;
-  const int error = posix_spawnp(&child, argv.front(), &actions, nullptr, argv.data(), environ);
+  const int error = posix_spawnp(&child, argv.front(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0)
     refuse(fmt::format("{}: expected CMake in PATH to build Portals components for this Open MPI with, got: {}. Next "
                        "step: install cmake, make and a C compiler",
                        words.front(), std::strerror(error)));
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    if (Interruptible::came() != 0)
+      kill(-child, SIGTERM);
+  if (Interruptible::came() != 0)
+    refuse(fmt::format("{}: ended by signal {}", words.front(), Interruptible::came()));
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -111,6 +150,7 @@ fs::path build(const Parts& parts, const fs::path& library, const fs::path& sour
                        source.string(), library.string()));
   const std::string version = version_of(library);
   fs::path kept = kept_at(library, environment);
+  const Interruptible interruptible;
   const Workshop workshop(kept.parent_path());
   const fs::path log = workshop.path / "log";
   const fs::path made = workshop.path / "components";

@@ -86,22 +86,16 @@ Choice choose(const Parts& parts, const fs::path& library, const Lookup& environ
             fmt::format("Portals components for Open MPI {} ({}) were built for the first time", version_of(library),
                         library.string())};
   const std::string version = version_of(library);
-  const std::string next =
-      fmt::format("umwelt openmpi --source DIRECTORY {}, with the source of Open MPI {}, builds them, once",
-                  library.string(), version);
-  if (series(version) == series(own_version())) {
-    // A distribution corrects its package now and then: the same release, configured alike.
-    const bool distributions = library.string().starts_with("/usr/lib") && version == own_version();
-    return {parts.components, distributions ? std::string()
-                                            : fmt::format("{}: components that were built for Debian's Open MPI {}, "
-                                                          "which may be configured otherwise. {}",
-                                                          library.string(), own_version(), next)};
-  }
+  // A distribution corrects its package now and then: the same release, configured alike.
+  if (fs::canonical(library).string().starts_with("/usr/lib") && version == own_version())
+    return {parts.components, {}};
   throw loader::Refusal(
       loader::Refusal::Kind::not_runnable,
-      fmt::format("{}: expected an Open MPI that Umwelt has Portals components for ({}), got {}. Next "
-                  "step: {}",
-                  library.string(), own_version().empty() ? "none" : fmt::format("{}", own_version()), version, next));
+      fmt::format("{0}: expected an Open MPI that Umwelt has Portals components for ({1}), got {2}, which somebody has "
+                  "built. Next step: umwelt openmpi --source SOURCE {0} builds them, once, with the source of Open MPI "
+                  "{2}, a directory or an archive",
+                  library.string(),
+                  own_version().empty() ? "none" : fmt::format("the distribution's {}", own_version()), version));
 }
 
 } // namespace umwelt::openmpi

@@ -44,8 +44,8 @@ struct Choice {
   std::string note; // one line; empty: nothing is to be said
 };
 
-// The same for a run, which makes them if UMWELT_OPENMPI_SOURCE says of what, and otherwise takes its own for another
-// release of its series. Throws loader::Refusal.
+// The same for a run, which makes them if UMWELT_OPENMPI_SOURCE says of what. Throws loader::Refusal: those of another
+// build of the same release corrupt memory (with --enable-debug, or without an mtl, structures differ).
 Choice choose(const Parts& parts, const std::filesystem::path& library, const Lookup& environment);
 
 } // namespace umwelt::openmpi

@@ -16,7 +16,7 @@ std::string identity(const std::filesystem::path& library);
 // loader::Refusal if that fails.
 std::string version_of(const std::filesystem::path& library);
 
-// "5.0" of "5.0.7": what shares Open MPI's inner structures fits every release of a series that was configured alike.
+// "5.0" of "5.0.7".
 std::string_view series(std::string_view version);
 
 } // namespace umwelt::openmpi

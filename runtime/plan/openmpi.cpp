@@ -282,6 +282,10 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   // pt2pt is gone.
   if (!matching && !choices.parameter("osc"))
     set("osc", version_5 ? "^ucx,portals4" : "^ucx,portals4,rdma");
+  // Where the mtl had to take the BML's place at a process (preload/openmpi/mtl_portals4_slot.h), osc/rdma would find
+  // its things there.
+  if (matching && !choices.parameter("osc") && fs::exists(request.components / "shares-slot"))
+    set("osc", "^ucx,rdma");
   // Collectives on the NIC come first by default (priority 100), but reduce MPI_LONG as bytes and broadcast scattered
   // data from a buffer of random size. Below coll/tuned (30) they would serve nobody and still look into a queue of
   // their own whenever MPI progresses, so they are left out; --mca coll_portals4_priority 100 brings them back. Not

@@ -38,6 +38,25 @@ failures)
   UMWELT_OPENMPI_SOURCE=$work/empty expect 126 "$umwelt" run -np 2 "$program"
   [ -z "$(find cache -name '.building*')" ] || fail "expected nothing of the attempt to be left"
   ;;
+interrupted) # what it has begun is removed, and what it has started ends
+  mkdir -p openmpi-3.9.9
+  mkfifo openmpi-3.9.9/VERSION # CMake waits for somebody who writes it
+  mkdir bin
+  printf '#!/bin/sh\nprintf "ompi:version:full:3.9.9\\npath:incdir:/none\\nconfig:cli: \\n"\n' >bin/ompi_info
+  chmod +x bin/ompi_info
+  PATH=$work/bin:$PATH "$umwelt" openmpi --source openmpi-3.9.9 "$library" >stdout 2>stderr &
+  for ((i = 0; i < 300; ++i)); do
+    pgrep -f "cmake.*$work/openmpi-3.9.9" >/dev/null && [ -n "$(find cache -name '.building*')" ] && break
+    sleep 0.1
+  done
+  sleep 1
+  kill -TERM $!
+  wait $!
+  code=$?
+  [ $code = 143 ] || fail "expected to end by SIGTERM, got exit code $code"
+  [ -z "$(find cache -name '.building*')" ] || fail "expected nothing of the attempt to be left"
+  ! pgrep -f "cmake.*$work/openmpi-3.9.9" || fail "expected CMake to have ended"
+  ;;
 outdated) # what another Umwelt has made is not taken
   expect 126 "$umwelt" openmpi "$library"
   identity=$(sed -n 's/^identity: //p' stdout)

@@ -182,6 +182,17 @@ TEST_F(OpenMpi, ComponentsInTheLibraryNeedNoDirectory)
   EXPECT_EQ(variables().at("OMPI_MCA_mca_base_component_path"), "/umwelt/components");
 }
 
+TEST_F(OpenMpi, WithoutASlotOfItsOwnTheMtlGoesWithoutOscRdma)
+{
+  request.mca = {{"pml", "cm"}};
+  EXPECT_EQ(variables().count("OMPI_MCA_osc"), 0U);
+  directory.write("made/shares-slot", "");
+  request.components = directory.path() / "made";
+  EXPECT_EQ(variables().at("OMPI_MCA_osc"), "^ucx,rdma");
+  request.mca.emplace_back("osc", "portals4");
+  EXPECT_EQ(variables().at("OMPI_MCA_osc"), "portals4");
+}
+
 TEST_F(OpenMpi, MissingComponentsAreAnError)
 {
   request.library = directory.write("bare/libmpi.so.40", "");
