@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -180,6 +181,7 @@ int execute(const cli::Command& command, const std::vector<std::string>& argumen
 int main(int argc, char** argv)
 {
   rank_host::Signals::tolerate_stray_traps();
+  std::string_view who = "umwelt run"; // for messages about programs
   try {
     if (const auto again = launch::restarted()) {
       plan::RunOptions options = launch::options_of(again->repetition, cli::parse_command(again->arguments).run);
@@ -188,7 +190,10 @@ int main(int argc, char** argv)
     }
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     const std::vector<std::string> arguments = cli::command_words(argc > 0 ? argv[0] : "umwelt", given);
-    const int code = execute(cli::parse_command(arguments), arguments);
+    const cli::Command command = cli::parse_command(arguments);
+    if (command.kind == cli::Command::Kind::openmpi)
+      who = "umwelt openmpi";
+    const int code = execute(command, arguments);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw std::runtime_error(
           fmt::format("standard output: expected all of it to be written, got: {}. Next step: make "
@@ -199,7 +204,7 @@ int main(int argc, char** argv)
     fmt::print(stderr, "umwelt: {}\n", error.what());
     return exit_code::usage;
   } catch (const loader::Refusal& error) {
-    fmt::print(stderr, "umwelt run: {}\n", error.what());
+    fmt::print(stderr, "{}: {}\n", who, error.what());
     return error.kind() == loader::Refusal::Kind::not_found ? exit_code::not_found : exit_code::refused;
   } catch (const std::invalid_argument& error) {
     fmt::print(stderr, "umwelt run: {}\n", error.what());

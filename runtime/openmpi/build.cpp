@@ -94,6 +94,7 @@ volatile std::sig_atomic_t Interruptible::came_ = 0;
 bool succeeds(std::vector<std::string> words, const fs::path& log)
 {
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words)
     argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -18,6 +18,7 @@ programs)
   expect 121 "$umwelt" openmpi /bin/true
   grep -q "expected a program that is linked to Open MPI" stderr || fail "expected it to say what it wants"
   expect 127 "$umwelt" openmpi ./nothing
+  grep -q "^umwelt openmpi: ./nothing: expected" stderr || fail "expected it to say what is not there"
   expect 121 "$umwelt" openmpi
   ;;
 other) # of a series that there are no components for
