@@ -91,12 +91,8 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
                                   std::max<std::size_t>(placement.ranks.size(), 1), most_of_node(placement)});
   };
   if (plan::is_open_mpi(needed)) {
-    if (plan.portals_library.empty()) {
-      const openmpi::Choice choice = openmpi::choose(installation.for_open_mpi(), mpi, process_environment);
-      components = choice.directory;
-      if (!choice.note.empty())
-        notes.push_back(choice.note);
-    }
+    if (plan.portals_library.empty())
+      components = openmpi::choose(installation.for_open_mpi(), mpi, process_environment);
     const plan::OpenMpiSetup setup = set_up();
     for (const auto& [name, value] : setup.variables)
       job::set_variable(plan.environment, name, value);

@@ -77,18 +77,16 @@ std::optional<fs::path> find(const Parts& parts, const fs::path& library, const 
   return in && text.str() == made_by(parts) ? std::optional(kept) : std::nullopt;
 }
 
-Choice choose(const Parts& parts, const fs::path& library, const Lookup& environment)
+fs::path choose(const Parts& parts, const fs::path& library, const Lookup& environment)
 {
   if (const auto found = find(parts, library, environment))
-    return {*found, {}};
+    return *found;
   if (const auto source = environment(source_variable); source && !source->empty())
-    return {build(parts, library, *source, environment),
-            fmt::format("Portals components for Open MPI {} ({}) were built for the first time", version_of(library),
-                        library.string())};
+    return build(parts, library, *source, environment);
   const std::string version = version_of(library);
   // A distribution corrects its package now and then: the same release, configured alike.
   if (fs::canonical(library).string().starts_with("/usr/lib") && version == own_version())
-    return {parts.components, {}};
+    return parts.components;
   throw loader::Refusal(
       loader::Refusal::Kind::not_runnable,
       fmt::format("{0}: expected an Open MPI that Umwelt has Portals components for ({1}), got {2}, which somebody has "

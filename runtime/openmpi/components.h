@@ -39,13 +39,8 @@ std::string made_by(const Parts& parts);
 std::optional<std::filesystem::path> find(const Parts& parts, const std::filesystem::path& library,
                                           const Lookup& environment);
 
-struct Choice {
-  std::filesystem::path directory;
-  std::string note; // one line; empty: nothing is to be said
-};
-
 // The same for a run, which makes them if UMWELT_OPENMPI_SOURCE says of what. Throws loader::Refusal: those of another
 // build of the same release corrupt memory (with --enable-debug, or without an mtl, structures differ).
-Choice choose(const Parts& parts, const std::filesystem::path& library, const Lookup& environment);
+std::filesystem::path choose(const Parts& parts, const std::filesystem::path& library, const Lookup& environment);
 
 } // namespace umwelt::openmpi

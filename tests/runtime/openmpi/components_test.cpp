@@ -98,7 +98,7 @@ TEST_F(Components, CountOnlyIfThisUmweltHasMadeThem)
   EXPECT_EQ(find(parts, library, variables({})), std::nullopt);
   write(kept / "made", made_by(parts));
   EXPECT_EQ(find(parts, library, environment), kept);
-  EXPECT_EQ(choose(parts, library, environment).directory, kept);
+  EXPECT_EQ(choose(parts, library, environment), kept);
   Parts moved = parts;
   moved.libraries = "/elsewhere";
   EXPECT_EQ(find(moved, library, environment), std::nullopt);
