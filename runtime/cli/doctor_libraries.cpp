@@ -2,11 +2,9 @@
 // Libraries the ranks and the runtime use. They are loaded in a child process: their constructors are none of ours.
 #include "runtime/cli/doctor.h"
 
-#include <array>
 #include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <simgrid/forward.h> // for the macros that version.h uses
 #include <simgrid/version.h>
 #include <string_view>
@@ -37,23 +35,6 @@ std::string last_error()
   return error == nullptr ? "unknown error" : error;
 }
 
-// "VERSION\nPATH" of libmpi.so.40, or "!ERROR".
-std::string describe_open_mpi()
-{
-  void* library = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr)
-    return fmt::format("!{}", last_error());
-  using GetLibraryVersion = int (*)(char*, int*); // callable before MPI_Init (MPI 3.1, section 8.1.1)
-  const auto get_version = reinterpret_cast<GetLibraryVersion>(dlsym(library, "MPI_Get_library_version"));
-  link_map* map = nullptr;
-  if (get_version == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
-    return fmt::format("!{}", last_error());
-  std::array<char, 4096> version{}; // MPI_MAX_LIBRARY_VERSION_STRING of Open MPI is 256
-  int length = 0;
-  get_version(version.data(), &length);
-  return fmt::format("{}\n{}", version.data(), map->l_name);
-}
-
 // Empty if all of them load, else the first error.
 std::string load_components(const std::filesystem::path& directory)
 {
@@ -71,7 +52,7 @@ std::string load_components(const std::filesystem::path& directory)
 Finding check_open_mpi()
 {
   Finding finding{"Open MPI", Health::ok, "", ""};
-  const std::string answer = child_answer(describe_open_mpi);
+  const std::string answer = openmpi::description("libmpi.so.40");
   if (answer.empty() || answer.front() == '!') {
     finding.health = Health::warn;
     finding.detail = answer.empty() ? "libmpi.so.40 crashed while it was loaded" : answer.substr(1);

@@ -2,10 +2,9 @@
 #include "runtime/openmpi/library.h"
 
 #include <array>
-#include <cstdint>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fstream>
+#include <link.h>
 
 #include "loader/elf_file.h"
 #include "loader/program.h"
@@ -18,8 +17,7 @@ namespace umwelt::openmpi
 namespace
 {
 
-// "v4.1.4" or "!ERROR".
-std::string ask(const std::filesystem::path& library)
+std::string describe(const std::filesystem::path& library)
 {
   const auto error = [] {
     const char* text = dlerror();
@@ -30,15 +28,21 @@ std::string ask(const std::filesystem::path& library)
     return error();
   using GetLibraryVersion = int (*)(char*, int*); // callable before MPI_Init (MPI 3.1, section 8.1.1)
   const auto get_version = reinterpret_cast<GetLibraryVersion>(dlsym(handle, "MPI_Get_library_version"));
-  if (get_version == nullptr)
+  link_map* map = nullptr;
+  if (get_version == nullptr || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
     return error();
-  std::array<char, 4096> text{}; // MPI_MAX_LIBRARY_VERSION_STRING of Open MPI is 256
+  std::array<char, 4096> version{}; // MPI_MAX_LIBRARY_VERSION_STRING of Open MPI is 256
   int length = 0;
-  get_version(text.data(), &length);
-  return text.data();
+  get_version(version.data(), &length);
+  return fmt::format("{}\n{}", version.data(), map->l_name);
 }
 
 } // namespace
+
+std::string description(const std::filesystem::path& library)
+{
+  return child_answer([&] { return describe(library); });
+}
 
 std::string identity(const std::filesystem::path& library)
 {
@@ -49,7 +53,7 @@ std::string identity(const std::filesystem::path& library)
 std::string version_of(const std::filesystem::path& library)
 {
   constexpr std::string_view begin = "Open MPI v"; // "Open MPI v4.1.4, package: ..."
-  const std::string text = child_answer([&] { return ask(library); });
+  const std::string text = description(library);
   if (!text.starts_with(begin))
     throw loader::Refusal(
         loader::Refusal::Kind::not_runnable,
