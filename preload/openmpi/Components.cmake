@@ -87,4 +87,8 @@ if(TARGET mca_osc_pt2pt)
   endforeach()
 endif()
 
+foreach(name IN LISTS openmpi_components)
+  target_sources(mca_${name} PRIVATE ${openmpi_corrections}/build_check.c)
+endforeach()
+
 list(TRANSFORM openmpi_components PREPEND mca_ OUTPUT_VARIABLE openmpi_targets)

@@ -31,6 +31,12 @@ other) # of a series that there are no components for
   grep -q "expected an Open MPI that Umwelt has Portals components for.*got 3.9.9" stderr || fail "expected a refusal"
   ! grep -q "has begun" stdout || fail "expected it not to start"
   ;;
+opened) # by a program that is not linked to it: the components look themselves
+  expect 0 env LD_PRELOAD="$(dirname "$umwelt")/../lib/umwelt/openmpi/mca_btl_portals4.so" /bin/true
+  expect 126 env LD_PRELOAD="$library" /bin/true
+  grep -q "expected the Open MPI .* that they were built with, got another (its opal_object_t has" stderr ||
+    fail "expected it to tell what differs"
+  ;;
 failures)
   expect 126 "$umwelt" openmpi --source ./nowhere "$library"
   grep -q "nowhere: expected the source of Open MPI" stderr || fail "expected it to say that there is no source"
