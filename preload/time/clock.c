@@ -5,6 +5,7 @@
  */
 #include "preload/shim.h"
 
+#include <link.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -21,6 +22,30 @@
  * it to. */
 static const char* const ignored_callers[] = {"libopen-pal.so"};
 
+struct object_of {
+  uintptr_t address;
+  bool is_ignored;
+};
+
+static int look_into(struct dl_phdr_info* object, size_t size, void* data)
+{
+  (void)size;
+  struct object_of* of = data;
+  const ElfW(Phdr)* segment = object->dlpi_phdr;
+  const ElfW(Phdr)* const end = segment + object->dlpi_phnum;
+  while (segment < end &&
+         (segment->p_type != PT_LOAD || of->address - (object->dlpi_addr + segment->p_vaddr) >= segment->p_memsz))
+    ++segment;
+  if (segment == end)
+    return 0;
+  const char* name = strrchr(object->dlpi_name, '/');
+  name = name ? name + 1 : object->dlpi_name;
+  for (size_t i = 0; i < sizeof ignored_callers / sizeof *ignored_callers; ++i)
+    of->is_ignored = of->is_ignored || strncmp(name, ignored_callers[i], strlen(ignored_callers[i])) == 0;
+  return 1;
+}
+
+/* Not dladdr(3), which looks at thousands of symbols: too many steps to count (runtime/rank_host/path_times.h). */
 static bool is_ignored(const void* caller)
 {
   enum { slots = 64 };
@@ -30,33 +55,20 @@ static bool is_ignored(const void* caller)
   } known[slots];
   const size_t slot = ((uintptr_t)caller >> 2) % slots;
   if (known[slot].caller != caller) {
-    Dl_info info;
-    bool answer = false;
-    if (dladdr(caller, &info) && info.dli_fname) {
-      const char* name = strrchr(info.dli_fname, '/');
-      name = name ? name + 1 : info.dli_fname;
-      for (size_t i = 0; i < sizeof ignored_callers / sizeof *ignored_callers; ++i)
-        answer = answer || strncmp(name, ignored_callers[i], strlen(ignored_callers[i])) == 0;
-    }
+    struct object_of of = {(uintptr_t)caller, false};
+    UMW_REAL(dl_iterate_phdr)(look_into, &of);
     known[slot].caller = caller;
-    known[slot].answer = answer;
+    known[slot].answer = of.is_ignored;
   }
   return known[slot].answer;
 }
 
-/* The program looks: not who polls, nor the shim itself (`caller` is null). */
-static bool is_look(const void* caller)
+/* CPU time since now_ps; settles with the runtime first if the burst is long. A look ends a path of the burst, and what
+ * has gone by since then is not shown: here it may take long, on the way back from the runtime, and the path that
+ * begins is known better. Likewise what takes long here before a library keeps house. */
+static int64_t since_crossing(bool keeps_house)
 {
-  if (!caller || is_ignored(caller))
-    return false;
-  ++umw_gate->clock.looks;
-  return true;
-}
-
-/* CPU time since now_ps; settles with the runtime first if the burst is long. What has gone by since then is not shown:
- * here it may take long, on the way back from the runtime, and the path that begins is known better. */
-static int64_t since_crossing(bool look)
-{
+  const uint64_t housekeeping = 64; /* times a long burst: 1.3 ms, what this machine may do besides */
   struct umw_clock* clock = &umw_gate->clock;
   if (clock->ps_per_tick == 0) {
     clock->debt_ps += clock->read_cost_ps;
@@ -65,28 +77,49 @@ static int64_t since_crossing(bool look)
     return clock->debt_ps;
   }
   const uint64_t ticks = __builtin_ia32_rdtsc() - clock->burst_start;
-  const bool ends_path = look && ticks >= clock->path_ticks;
-  if (ticks > clock->settle_ticks || (ends_path && clock->debt_ps > clock->most_debt_ps))
-    umw_clock_settle(0);
-  else if (ends_path)
+  if (!keeps_house && ticks >= clock->path_ticks) { /* however long it took: bursts of one path all end here */
     umw_clock_path(0);
-  else
+    if (clock->debt_ps > clock->most_debt_ps) {
+      umw_clock_settle(0);
+      umw_clock_path(0); /* the next begins here */
+    }
+  } else if (ticks > clock->settle_ticks * (keeps_house ? housekeeping : 1)) {
+    umw_clock_settle(0);
+  } else {
     return clock->debt_ps + (int64_t)((double)ticks * clock->ps_per_tick);
+  }
   return clock->debt_ps;
+}
+
+/* Whether the one who asks keeps house; otherwise the program looks, or the shim itself (`caller` is null). */
+static bool keeps_house(const void* caller)
+{
+  if (!caller)
+    return false;
+  if (is_ignored(caller))
+    return true;
+  ++umw_gate->clock.looks;
+  return false;
 }
 
 int64_t umw_now_ps(const void* caller)
 {
-  const int64_t since = since_crossing(is_look(caller));
-  const int64_t now = umw_gate->clock.now_ps + since;
-  if (now > umw_gate->clock.shown_ps)
-    umw_gate->clock.shown_ps = now;
-  return umw_gate->clock.shown_ps;
+  static int64_t told; /* to who keeps house: need not have passed when the burst ends */
+  struct umw_clock* clock = &umw_gate->clock;
+  const bool house = keeps_house(caller);
+  const int64_t since = since_crossing(house);
+  int64_t now = clock->now_ps + since;
+  if (now < clock->shown_ps)
+    now = clock->shown_ps;
+  int64_t* const last = house ? &told : &clock->shown_ps;
+  if (now > *last)
+    *last = now;
+  return *last;
 }
 
 int64_t umw_cpu_ps(const void* caller)
 {
-  const int64_t since = since_crossing(is_look(caller));
+  const int64_t since = since_crossing(keeps_house(caller));
   return umw_gate->clock.cpu_ps + since;
 }
 

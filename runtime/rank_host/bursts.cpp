@@ -16,6 +16,8 @@ namespace
 
 // Between looks at the clock: what is shorter has nothing that could be cold.
 constexpr double shortest_path = 100.0 * sim::nanosecond;
+// That others interrupt, until it is charged: more than it takes to be interrupted (0.2 ms on a busy virtual machine).
+constexpr double longest_held = 2.0 * sim::millisecond;
 
 // Where in the program the thread is, in the file's own terms: what the stack shows first, up to some frames of
 // libraries. 0: nowhere.
@@ -35,7 +37,7 @@ __attribute__((no_sanitize("address"))) std::uintptr_t place_in_program(const Th
 
 } // namespace
 
-void RankHost::begin_burst(const Thread& thread)
+void RankHost::begin_burst(Thread& thread)
 {
   const Rank& rank = thread.rank;
   if (rank.directory != current_directory_) [[unlikely]]
@@ -43,7 +45,7 @@ void RankHost::begin_burst(const Thread& thread)
   if (rank.file_mask != current_file_mask_) [[unlikely]]
     use_file_mask(rank.file_mask);
   rank.gate.kernel_tid = thread.kernel_id;
-  rank.gate.clock.burst_start = cpu_.begin();
+  rank.gate.clock.burst_start = cpu_.begin() - std::exchange(thread.held, 0);
   rank.gate.paused = thread.paused ? UMW_PAUSED_THROUGHOUT : 0;
 }
 
@@ -79,8 +81,23 @@ void RankHost::settle_path(Thread& thread)
   clock.burst_start = cpu_.begin();
 }
 
+bool RankHost::hold_burst(Thread& thread)
+{
+  const umw_gate& gate = thread.rank.gate;
+  const std::uint64_t begin = gate.clock.burst_start;
+  const auto longest = static_cast<std::uint64_t>(longest_held * cpu_.ticks_per_ps());
+  if (!path_times_ || thread.from == 0 || gate.paused != 0 || KernelCalls::is_modelled(thread) ||
+      engine::BurstMeter::ticks() - begin > longest)
+    return false;
+  const SimTime measured = cpu_.measure(begin);
+  thread.held = 1 + static_cast<std::uint64_t>(static_cast<double>(measured) * cpu_.ticks_per_ps());
+  return true;
+}
+
 Burst RankHost::end_path(Thread& thread)
 {
+  if (thread.held != 0) [[unlikely]]
+    return {};
   if (KernelCalls::is_modelled(thread)) [[unlikely]] {
     thread.from = thread.to = 0;
     counted_.reset();

@@ -83,6 +83,7 @@ struct Thread {
   // Of the burst under way (path_times.h):
   PathEnd from = 0, to = 0;
   std::uint64_t counted_in_vain = 0; // steps; 0: it was not
+  std::uint64_t held = 0;            // ticks that it has taken before others ran; 0: none have
   std::uintptr_t first_depth = 0;    // of the stack, at its first call
   std::uintptr_t depth = 0;          // of the call under way, below that
   std::uint64_t polls = 0;           // of the gate, when it began
@@ -182,11 +183,14 @@ public:
   [[noreturn]] void die(Thread& thread, int signal, const siginfo_t* information, const ucontext_t* context);
 
   // The thread is about to go on: what belongs to the process as a whole becomes the rank's, and its burst begins.
-  void begin_burst(const Thread& thread);
+  void begin_burst(Thread& thread);
   // The burst that ends now.
   Burst end_burst(Thread& thread);
   // The program looks at the clock: what led there is charged as such paths are, and the burst goes on.
   void settle_path(Thread& thread);
+  // Others of the process run next, in the middle of a burst. A short one is not charged before it ends, as a whole: it
+  // is one of its path, however long it took here to be stopped. False: it is a long one, to be charged up to here.
+  bool hold_burst(Thread& thread);
   // Around time that is not the program's, in the middle of a burst.
   void pause_burst(Rank& rank);
   void resume_burst(Rank& rank);

@@ -162,19 +162,34 @@ void Slices::begin_steps(Thread& thread, ucontext_t& context, bool is_long)
   watched_ = &thread;
   steps_begin_ = rank_host_.cpu().now();
   seen_ = __atomic_load_n(&thread.rank.gate.changes, __ATOMIC_ACQUIRE);
-  rank_host_.pause_burst(watched_->rank);
+  hidden_to_ = engine::BurstMeter::ticks();
   detector_.begin(context);
   set_trap_flag(context, true);
-  thread.rank.gate.clock.burst_start = engine::BurstMeter::ticks();
+  hide_steps(thread.rank);
 }
 
-// Single steps are not the program's computing.
+// Single steps are not the program's computing. The rest of the burst is still one of its path (path_times.h), however
+// long the tick took to get here.
+void Slices::hide_steps(Rank& rank)
+{
+  umw_gate& gate = rank.gate;
+  const std::uint64_t now = engine::BurstMeter::ticks();
+  const std::uint64_t hidden = now - hidden_to_;
+  if (gate.clock.burst_start < hidden_to_)
+    gate.clock.burst_start += hidden;
+  else // another has begun
+    gate.clock.burst_start = now;
+  if (gate.paused == UMW_PAUSED && gate.paused_at < hidden_to_)
+    gate.paused_at += hidden;
+  hidden_to_ = now;
+}
+
 void Slices::end_steps(ucontext_t& context)
 {
   stepping_ = false;
   set_trap_flag(context, false);
   if (watched_ != nullptr)
-    rank_host_.resume_burst(watched_->rank);
+    hide_steps(watched_->rank);
 }
 
 void Slices::step(ucontext_t& context)
@@ -185,7 +200,7 @@ void Slices::step(ucontext_t& context)
       &thread != watched_ || thread.watch.crossings != thread.rank.gate.crossings || no_preempt(thread, context);
   switch (elsewhere ? no_loop : detector_.step(context)) {
   case nothing_yet: // the program may look at the clock before the next step
-    thread.rank.gate.clock.burst_start = engine::BurstMeter::ticks();
+    hide_steps(thread.rank);
     return;
   case no_loop:
     // It was no loop, or is one no longer: progress of whoever has gone on for long. Not where a tick has met a short
@@ -213,6 +228,8 @@ void Slices::park(Thread& thread, ucontext_t& context)
   const std::uintptr_t high = *std::max_element(loop.begin(), loop.end());
   // It has spun since the earliest tick that found it here without interruption; if that was the first since its last
   // call, since then, as far as anybody knows.
+  hide_steps(rank);
+  rank_host_.pause_burst(rank);
   umw_clock& clock = rank.gate.clock;
   const Watch& watch = thread.watch;
   unsigned back = 1;
@@ -280,6 +297,7 @@ void Slices::cut(Thread& thread, ucontext_t& context)
   }
   thread.watch.next_cut = thread.watch.ticks + ticks_per_cut();
   trap_cost_.interrupt(thread);
+  rank_host_.hold_burst(thread);
   umw_args_umw_slice_cut arguments{};
   rank_host_.request(thread, UMW_OP_umw_slice_cut, &arguments);
   thread.watch.crossings = thread.rank.gate.crossings;

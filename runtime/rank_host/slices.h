@@ -83,6 +83,8 @@ private:
   void begin_steps(Thread& thread, ucontext_t& context, bool is_long);
   void end_steps(ucontext_t& context);
   void step(ucontext_t& context);
+  // Of the burst that is under way, what came before the steps goes on behind them.
+  void hide_steps(Rank& rank);
   void park(Thread& thread, ucontext_t& context);
   void cut(Thread& thread, ucontext_t& context);
   [[nodiscard]] unsigned ticks_per_cut() const;
@@ -100,6 +102,7 @@ private:
   bool long_ = false;            // as the steps began
   Thread* watched_ = nullptr;    // the one that steps, or did last; null: it has ended
   sim::SimTime steps_begin_ = 0; // CPU time of the OS thread
+  std::uint64_t hidden_to_ = 0;  // ticks: then hide_steps() was called last, or the steps began
   std::uint64_t seen_ = 0;       // changes of the gate, then
   SpinDetector detector_;
 };

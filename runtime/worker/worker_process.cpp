@@ -213,10 +213,11 @@ bool WorkerProcess::may_go_ahead(const rank_host::Thread& thread)
 }
 
 // The burst goes on when others of the worker process have had their turn.
-void WorkerProcess::take_turns(const rank_host::Thread& thread)
+void WorkerProcess::take_turns(rank_host::Thread& thread)
 {
   rank_host::Rank& rank = thread.rank;
-  pause_burst(rank);
+  if (thread.held == 0)
+    pause_burst(rank);
   Slot& slot = workers_.board().slot(index_, thread.slot);
   mailbox_.computing.store(0, std::memory_order_relaxed);
   slot.computed.store(rank.gate.clock.debt_ps, std::memory_order_release);

@@ -53,7 +53,7 @@ private:
   void answer(const rank_host::Thread& thread);
   void await_turn(const rank_host::Thread& thread);
   [[nodiscard]] bool may_go_ahead(const rank_host::Thread& thread);
-  void take_turns(const rank_host::Thread& thread);
+  void take_turns(rank_host::Thread& thread);
   void begin_turn(const rank_host::Thread& thread);
   bool hear_of_one();
   bool prefer_urgent();

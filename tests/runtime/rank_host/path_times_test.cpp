@@ -123,6 +123,75 @@ TEST(PathTimes, ColdCachesAreNothingElse)
   EXPECT_EQ(times.charge(from, to, 15 * microsecond).time, 1000 * 100);
 }
 
+// A path to compare others with: it takes 5 us more here than its instructions.
+void learn_that_caches_are_cold(PathTimes& times)
+{
+  constexpr PathEnd other = 31;
+  for (unsigned i = 0; i < 100 && !times.wants_count(other); ++i)
+    (void)times.charge(other, to, 5 * microsecond);
+  (void)times.charge_counted(other, to, counted(1000));
+  for (unsigned i = 0; i < 2000; ++i)
+    (void)times.charge(other, to, 5 * microsecond);
+}
+
+TEST(PathTimes, WhereCachesAreColdAShortPathMayTakeLong)
+{
+  PathTimes times = after_many_bursts();
+  learn_that_caches_are_cold(times);
+  learn(times, 30 * microsecond, 2000);
+  for (unsigned i = 0; i < 200; ++i)
+    EXPECT_EQ(times.charge(from, to, 30 * microsecond).time, 2000 * 100) << i;
+}
+
+TEST(PathTimes, WhereCachesAreColdALongPathIsALongOne)
+{
+  PathTimes times = after_many_bursts();
+  learn_that_caches_are_cold(times);
+  for (unsigned i = 0; i < 200; ++i) {
+    EXPECT_EQ(times.charge(from, to, 200 * microsecond).time, 200 * microsecond);
+    EXPECT_FALSE(times.wants_count(from));
+  }
+}
+
+// Ticks of the host's kernel, 25 us each, take some twentieth of all paths' time.
+TEST(PathTimes, WhatDisturbsAllPathsAlikeIsTheHosts)
+{
+  constexpr unsigned paths = 8;
+  PathTimes times = after_many_bursts();
+  for (PathEnd each = 0; each < paths; ++each)
+    learn(times, 2 * microsecond, 1000, to + each);
+  SimTime charged = 0;
+  constexpr unsigned bursts = 40'000;
+  for (unsigned i = 0; i < bursts; ++i)
+    charged += times.charge(from, to + i % paths, i % 250 == i / 250 % paths ? 27 * microsecond : 2 * microsecond).time;
+  EXPECT_NEAR(static_cast<double>(charged), bursts * 1000.0 * 100, 0.2 * bursts * 1000.0 * 100);
+}
+
+TEST(PathTimes, WhatOnePathDoesBesidesIsThePrograms)
+{
+  constexpr unsigned paths = 8;
+  PathTimes times = after_many_bursts();
+  for (PathEnd each = 0; each < paths; ++each)
+    learn(times, 2 * microsecond, 1000, to + each);
+  SimTime besides = 0;
+  for (unsigned i = 0; i < 40'000; ++i) { // one burst in 50 of one of them
+    const Burst burst = times.charge(from, to + i % paths, i % 400 == 0 ? 62 * microsecond : 2 * microsecond);
+    besides += burst.time - burst.learned;
+  }
+  constexpr double expected = 40'000 / 400.0 * 60e6;
+  EXPECT_NEAR(static_cast<double>(besides), expected, 0.1 * expected);
+}
+
+TEST(PathTimes, OneBurstThatCannotBeCountedIsNotItsWholePath)
+{
+  PathTimes times = after_many_bursts();
+  times.cannot_count(from, to, PathTimes::most_steps);
+  learn(times, microsecond, 1000);
+  EXPECT_EQ(times.charge(from, to, microsecond).time, 1000 * 100);
+  times.cannot_count(from, to, PathTimes::most_steps);
+  EXPECT_EQ(times.charge(from, to, microsecond).time, microsecond);
+}
+
 TEST(PathTimes, AsColdAsCachesMayBeTheInstructionsCount)
 {
   PathTimes times = after_many_bursts();
@@ -154,7 +223,8 @@ TEST(PathTimes, LongBurstsAreMeasured)
 TEST(PathTimes, WhatCannotBeCountedIsMeasured)
 {
   PathTimes times = after_many_bursts();
-  times.cannot_count(from, to, 100);
+  for (unsigned i = 0; i < 2; ++i)
+    times.cannot_count(from, to, 100);
   for (unsigned i = 0; i < 100; ++i) {
     EXPECT_EQ(times.charge(from, to, 3 * microsecond).time, 3 * microsecond);
     EXPECT_FALSE(times.wants_count(from));
