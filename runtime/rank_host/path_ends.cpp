@@ -18,7 +18,8 @@ public:
     state_ ^= state_ >> 32;
     return *this;
   }
-  [[nodiscard]] PathEnd value() const { return state_ | 1; }
+  [[nodiscard]] PathEnd of_call() const { return (state_ | 1) & ~a_look; }
+  [[nodiscard]] PathEnd of_look() const { return state_ | a_look; }
 
 private:
   std::uint64_t state_ = 0x2545f4914f6cdd1d;
@@ -70,12 +71,12 @@ PathEnd path_begins(std::uint32_t operation, const void* arguments, std::uintptr
   default:
     break;
   }
-  return digest.value();
+  return digest.of_call();
 }
 
 PathEnd look_at_clock(std::uintptr_t place, std::uintptr_t depth)
 {
-  return Digest().add(UMW_OP_umw_clock_path).add(place).add(depth).value();
+  return Digest().add(UMW_OP_umw_clock_path).add(place).add(depth).of_look();
 }
 
 PathEnd path_ends(std::uint32_t operation, const void* arguments, std::uintptr_t depth, std::uint64_t polls)
@@ -83,7 +84,7 @@ PathEnd path_ends(std::uint32_t operation, const void* arguments, std::uintptr_t
   Digest digest;
   digest.add(operation).add(depth).add(polls);
   add_length(digest, operation, arguments);
-  return digest.value();
+  return digest.of_call();
 }
 
 } // namespace umwelt::rank_host

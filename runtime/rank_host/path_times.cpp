@@ -11,7 +11,9 @@ namespace umwelt::rank_host
 namespace
 {
 
-// A step of counting costs some 3 us. What it may cost per burst, in the beginning and afterwards.
+constexpr double step_cost = 3 * sim::microsecond; // of counting
+constexpr double small = 0.1;                      // part of a path's time
+// What it may cost per burst, in the beginning and afterwards.
 constexpr std::uint64_t early_steps = 150'000;
 constexpr std::uint64_t early_steps_per_burst = 40;
 constexpr std::uint64_t bursts_per_step = 2;
@@ -113,9 +115,10 @@ double PathTimes::hosts_share(const Path& but) const
   return std::clamp(share_of_others * median, least_share, most_share);
 }
 
-bool PathTimes::affordable(std::uint64_t steps) const
+bool PathTimes::affordable(const Due& due) const
 {
-  return steps_ + steps <= std::min(early_steps, bursts_ * early_steps_per_burst) + bursts_ / bursts_per_step;
+  return due.is_worth_it ||
+         steps_ + due.steps <= std::min(early_steps, bursts_ * early_steps_per_burst) + bursts_ / bursts_per_step;
 }
 
 bool PathTimes::wants_count(PathEnd from)
@@ -123,7 +126,7 @@ bool PathTimes::wants_count(PathEnd from)
   if (due_.empty() || from == 0) [[likely]]
     return false;
   const auto due = due_.find(from);
-  if (due == due_.end() || !affordable(due->second.steps))
+  if (due == due_.end() || !affordable(due->second))
     return false;
   if (--due->second.tries == 0)
     due_.erase(due);
@@ -137,6 +140,8 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
   ++bursts_;
   const std::uint64_t key = PathTimes::key(from, to);
   Path& path = paths_[key];
+  if (path.others == nullptr)
+    path.others = (from & to & a_look) != 0 ? &between_looks_ : &between_calls_;
   ++path.seen;
   const auto time = static_cast<double>(measured);
   const double before = path.typical;
@@ -157,21 +162,23 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
     path.counts = std::min(path.counts, 1.0);
   }
   if ((path.seen >= path.next_count && path.total >= important * total_) || has_moved) {
-    due_[from] = {key, tries,
-                  static_cast<std::uint64_t>(path.counts > 0 ? path.steps : like_others(path.typical) / least_step)};
+    const double steps = path.counts > 0 ? path.steps : like_others(path, path.typical) / least_step;
+    const bool is_worth_it = path.counts == 0 && steps * step_cost <= small * path.total;
+    due_[from] = {key, tries, static_cast<std::uint64_t>(steps), is_worth_it};
     path.next_count = std::max(path.next_count, path.seen + std::max(first_seen, path.seen / rarely)); // if none is it
   }
   const double beyond = time - path.typical;
-  const double besides = time > far_longer * path.typical && beyond > std::max(coldest(), cold) ? beyond : 0;
+  const double besides =
+      time > far_longer * path.typical && beyond > std::max(path.others->coldest(), cold) ? beyond : 0;
   if (path.counts == 0) {
     const double added = besides > 0 ? own_part(path, besides) : 0;
-    return {static_cast<sim::SimTime>(like_others(time - besides) + added), 0, 0,
+    return {static_cast<sim::SimTime>(like_others(path, time - besides) + added), 0, 0,
             static_cast<sim::SimTime>(besides - added)};
   }
   if (is_long(path))
     return {measured};
-  of_counted_ += (path.mean - of_counted_) / many;
-  measured_of_counted_ += (std::min(time, far_longer * path.typical) - measured_of_counted_) / many;
+  path.others->charged += (path.mean - path.others->charged) / many;
+  path.others->measured += (std::min(time, far_longer * path.typical) - path.others->measured) / many;
   const double doubt = std::sqrt(path.variance);
   if (doubt > several_paths * path.mean) {
     const double learned =
@@ -183,24 +190,24 @@ Burst PathTimes::charge(PathEnd from, PathEnd to, sim::SimTime measured)
           static_cast<sim::SimTime>(doubt), static_cast<sim::SimTime>(besides - added)};
 }
 
-double PathTimes::coldest() const
+double PathTimes::Others::coldest() const
 {
-  return colder_than_usual * (measured_of_counted_ - of_counted_);
+  return colder_than_usual * (measured - charged);
 }
 
-double PathTimes::like_others(double measured) const
+double PathTimes::like_others(const Path& path, double measured)
 {
-  const double part = std::min(measured, std::max(coldest(), static_cast<double>(longest)));
-  const double ratio = measured_of_counted_ > 0 ? std::min(of_counted_ / measured_of_counted_, 1.0) : 1.0;
+  const double part = std::min(measured, std::max(path.others->coldest(), static_cast<double>(longest)));
+  const double ratio = path.others->measured > 0 ? std::min(path.others->charged / path.others->measured, 1.0) : 1.0;
   return measured - part * (1 - ratio);
 }
 
 // One that has been counted is known to be short, unless its bursts take longer than then.
-bool PathTimes::is_long(const Path& path) const
+bool PathTimes::is_long(const Path& path)
 {
   if (path.counts == 0)
-    return like_others(path.typical) > static_cast<double>(longest);
-  return path.typical - path.mean > std::max(coldest(), cold) && path.typical > path.at_count &&
+    return like_others(path, path.typical) > static_cast<double>(longest);
+  return path.typical - path.mean > std::max(path.others->coldest(), cold) && path.typical > path.at_count &&
          path.has_moved(path.at_count);
 }
 

@@ -10,7 +10,8 @@
 //
 // - A path is counted from its `first_seen`th burst on, when it makes up a noticeable part of the time of all of them.
 //   Until then its bursts are charged as measured, in the proportion in which those of other paths are charged less
-//   than measured. What is longer than `longest`, makes system calls or cannot be stepped through is charged as
+//   than measured: of those between two looks at the clock, before which no other rank has run, or of those between
+//   calls. What is longer than `longest`, makes system calls or cannot be stepped through is charged as
 //   measured.
 // - How much of a burst cold caches are, this machine tells: by how much bursts that have been counted take longer here
 //   than they are charged (1 to 4 us with 16 ranks on a core of a virtual machine that shares its caches).
@@ -26,7 +27,9 @@
 //   charged the mean, so that paths whose counts vary are right on average; how much they vary is the doubt that is
 //   told with the result. Counts that vary by more than half are those of several paths that look alike: each burst is
 //   charged the part of its own time that their mean is of what they take on average.
-// - Counting is slow, so it has a budget that grows with the bursts.
+// - Counting is slow, so it has a budget that grows with the bursts. A path that has never been counted may go beyond,
+// for
+//   a small part of its time.
 #pragma once
 
 #include <array>
@@ -48,6 +51,7 @@ struct Count {
 
 // Where a path begins or ends; 0: nowhere that could be told from others.
 using PathEnd = std::uint64_t;
+constexpr PathEnd a_look = 2; // in all of looks at the clock, and no others
 
 class PathTimes
 {
@@ -67,7 +71,16 @@ public:
   void cannot_count(PathEnd from, PathEnd to, std::uint64_t steps);
 
 private:
+  // Of bursts whose path has been counted, on average, ps:
+  struct Others {
+    double charged = 0;
+    double measured = 0;
+
+    // ps, the most that cold caches add to a burst on this machine, as far as it is known.
+    [[nodiscard]] double coldest() const;
+  };
   struct Path {
+    Others* others = nullptr; // of its kind
     std::uint64_t seen = 0;
     std::uint64_t next_count = first_seen;
     std::uint64_t counted_at = 0; // how often it had been seen then
@@ -98,17 +111,16 @@ private:
   struct Due {
     std::uint64_t path = 0;
     unsigned tries = 0;
-    std::uint64_t steps = 0; // that one is likely to take
+    std::uint64_t steps = 0;  // that one is likely to take,
+    bool is_worth_it = false; // whatever others have taken
   };
 
   [[nodiscard]] static std::uint64_t key(PathEnd from, PathEnd to);
-  [[nodiscard]] bool affordable(std::uint64_t steps) const;
+  [[nodiscard]] bool affordable(const Due& due) const;
   // Of a burst whose path has not been counted, ps: as much shorter than measured as those are that have been.
-  [[nodiscard]] double like_others(double measured) const;
-  // ps, the most that cold caches add to a burst on this machine, as far as it is known.
-  [[nodiscard]] double coldest() const;
+  [[nodiscard]] static double like_others(const Path& path, double measured);
   // Its bursts would be longer than `longest` on a machine of its own, too.
-  [[nodiscard]] bool is_long(const Path& path) const;
+  [[nodiscard]] static bool is_long(const Path& path);
   // A burst of that path has taken so much longer than others: what of that is to be charged.
   [[nodiscard]] double own_part(Path& path, double beyond);
   // The part of the time of other paths than this that is taken for the host's.
@@ -121,9 +133,8 @@ private:
   std::array<Longest, 2> longest_beyond_; // of two paths
   std::unordered_map<PathEnd, Due> due_;  // what is to be counted of what begins there
   double total_ = 0;                      // ps, of all short bursts, measured
-  // Of bursts whose path has been counted, on average, ps:
-  double of_counted_ = 0;          // charged
-  double measured_of_counted_ = 0; // measured
+  Others between_calls_;
+  Others between_looks_;
   std::uint64_t bursts_ = 0;
   std::uint64_t steps_ = 0;
 };

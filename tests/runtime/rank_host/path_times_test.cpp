@@ -30,9 +30,10 @@ PathTimes after_many_bursts()
 }
 
 // Of a path that takes so long here: until it wants to be counted, then so many instructions.
-void learn(PathTimes& times, SimTime measured, std::uint64_t instructions, PathEnd end = to)
+void learn(PathTimes& times, SimTime measured, std::uint64_t instructions, PathEnd end = to,
+           unsigned bursts = 10 * PathTimes::first_seen)
 {
-  for (unsigned i = 0; i < 10 * PathTimes::first_seen; ++i) {
+  for (unsigned i = 0; i < bursts; ++i) {
     if (times.wants_count(from)) {
       (void)times.charge_counted(from, end, counted(instructions));
       return;
@@ -126,7 +127,7 @@ TEST(PathTimes, ColdCachesAreNothingElse)
 // A path to compare others with: it takes 5 us more here than its instructions.
 void learn_that_caches_are_cold(PathTimes& times)
 {
-  constexpr PathEnd other = 31;
+  constexpr PathEnd other = 33;
   for (unsigned i = 0; i < 100 && !times.wants_count(other); ++i)
     (void)times.charge(other, to, 5 * microsecond);
   (void)times.charge_counted(other, to, counted(1000));
@@ -141,6 +142,16 @@ TEST(PathTimes, WhereCachesAreColdAShortPathMayTakeLong)
   learn(times, 30 * microsecond, 2000);
   for (unsigned i = 0; i < 200; ++i)
     EXPECT_EQ(times.charge(from, to, 30 * microsecond).time, 2000 * 100) << i;
+}
+
+TEST(PathTimes, WhereCachesAreColdAComputationBetweenLooksIsNot)
+{
+  PathTimes times = after_many_bursts();
+  learn_that_caches_are_cold(times);
+  constexpr PathEnd look = 16 | a_look;
+  EXPECT_EQ(times.charge(look, look, 2 * microsecond).time, 2 * microsecond);
+  EXPECT_LT(times.charge(from, look, 2 * microsecond).time, microsecond);
+  EXPECT_LT(times.charge(look, to & ~a_look, 2 * microsecond).time, microsecond);
 }
 
 TEST(PathTimes, WhereCachesAreColdALongPathIsALongOne)
@@ -289,6 +300,15 @@ TEST(PathTimes, BurstsPayForWhatIsCounted)
   for (unsigned i = 0; i < 1000; ++i)
     (void)times.charge(from, to, 2 * microsecond);
   EXPECT_TRUE(times.wants_count(from));
+}
+
+TEST(PathTimes, APathThatTakesMuchOfTheTimeIsCountedWhateverOthersHaveTaken)
+{
+  PathTimes times = after_many_bursts();
+  for (unsigned i = 0; i < 200; ++i)
+    times.cannot_count(from + 2, to, PathTimes::most_steps);
+  learn(times, 3 * microsecond, 1000, to, 100'000);
+  EXPECT_EQ(times.charge(from, to, 3 * microsecond).time, 1000 * 100);
 }
 
 TEST(PathTimes, TriesToCountEndIfThePathEndsElsewhere)
