@@ -5,6 +5,9 @@
 #include <array>
 #include <span>
 
+#include <gnu/libc-version.h>
+#include <link.h>
+
 #include "runtime/engine/burst_meter.h"
 #include "runtime/rank_host/machine_context.h"
 #include "runtime/rank_host/rank_host.h"
@@ -24,12 +27,34 @@ constexpr std::size_t longest_instruction = 15;
 constexpr std::size_t chunk = 256; // of code that is looked at; more is several pieces of straight code
 using End = StraightCode::End;
 
+std::vector<loader::AddressRange> code_of_c_library()
+{
+  std::vector<loader::AddressRange> code;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* found) {
+        const auto here = reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version);
+        for (const ElfW(Phdr) & segment : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+          const std::uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && here - begin < segment.p_memsz)
+            static_cast<std::vector<loader::AddressRange>*>(found)->push_back({begin, begin + segment.p_memsz});
+        }
+        return 0;
+      },
+      &code);
+  return code;
+}
+
 bool is_runtime(std::uintptr_t pc)
 {
   return pc >= reinterpret_cast<std::uintptr_t>(&__executable_start) && pc < reinterpret_cast<std::uintptr_t>(&etext);
 }
 
 } // namespace
+
+StepCount::StepCount(const Pace& pace, double ticks_per_ps)
+    : pace_(pace), ticks_per_ps_(ticks_per_ps), c_library_(code_of_c_library())
+{
+}
 
 void StepCount::begin(Thread& thread)
 {
@@ -89,6 +114,8 @@ void StepCount::advance(ucontext_t& context)
         break;
       return tell_clock();
     }
+    if (loader::lies_in(pc, c_library_))
+      break;
     const StraightCode& code = code_at(pc);
     if (code.end == End::system_call || code.end == End::unreadable || (code.end == End::none && code.bytes == 0))
       break;

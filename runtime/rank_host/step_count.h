@@ -9,14 +9,18 @@
 // - A string instruction (`rep movsb`) would trap after every element: it is executed at once, and its bytes count.
 // - A call into the runtime that is none of the simulation's comes back to a breakpoint.
 // - A burst with a system call is not counted: what the kernel does in it is not seen. All breakpoints are gone before
-//   it is made, so that code which is unmapped, or another process of fork(2), holds none.
+//   it is made, so that code which is unmapped, or another process of fork(2), holds none. Nor is one that enters the C
+//   library of the process, as ld.so does for its memory where ranks share both (--loader dlmopen): its lock would be
+//   held while this here needs memory.
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include <ucontext.h>
 
+#include "loader/elf_file.h"
 #include "runtime/rank_host/branches.h"
 #include "runtime/rank_host/code_memory.h"
 #include "runtime/rank_host/path_times.h"
@@ -29,7 +33,7 @@ struct Thread;
 class StepCount
 {
 public:
-  StepCount(const Pace& pace, double ticks_per_ps) : pace_(pace), ticks_per_ps_(ticks_per_ps) {}
+  StepCount(const Pace& pace, double ticks_per_ps);
 
   // The burst that the thread is about to begin; who calls sets the trap flag.
   void begin(Thread& thread);
@@ -58,6 +62,7 @@ private:
   const Pace pace_;
   const double ticks_per_ps_;
   const CodeMemory memory_;
+  const std::vector<loader::AddressRange> c_library_; // of the process
   Thread* thread_ = nullptr;
   bool returned_ = false; // by the branch executed last
   std::uint64_t instructions_ = 0;
