@@ -81,17 +81,16 @@ void RankHost::settle_path(Thread& thread)
   clock.burst_start = cpu_.begin();
 }
 
-bool RankHost::hold_burst(Thread& thread)
+void RankHost::hold_burst(Thread& thread)
 {
   const umw_gate& gate = thread.rank.gate;
   const std::uint64_t begin = gate.clock.burst_start;
   const auto longest = static_cast<std::uint64_t>(longest_held * cpu_.ticks_per_ps());
   if (!path_times_ || thread.from == 0 || gate.paused != 0 || KernelCalls::is_modelled(thread) ||
       engine::BurstMeter::ticks() - begin > longest)
-    return false;
+    return;
   const SimTime measured = cpu_.measure(begin);
   thread.held = 1 + static_cast<std::uint64_t>(static_cast<double>(measured) * cpu_.ticks_per_ps());
-  return true;
 }
 
 Burst RankHost::end_path(Thread& thread)

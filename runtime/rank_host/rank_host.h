@@ -189,8 +189,8 @@ public:
   // The program looks at the clock: what led there is charged as such paths are, and the burst goes on.
   void settle_path(Thread& thread);
   // Others of the process run next, in the middle of a burst. A short one is not charged before it ends, as a whole: it
-  // is one of its path, however long it took here to be stopped. False: it is a long one, to be charged up to here.
-  bool hold_burst(Thread& thread);
+  // is one of its path, however long it took here to be stopped. A long one is not held (Thread::held).
+  void hold_burst(Thread& thread);
   // Around time that is not the program's, in the middle of a burst.
   void pause_burst(Rank& rank);
   void resume_burst(Rank& rank);
