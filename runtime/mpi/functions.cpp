@@ -6,27 +6,35 @@
 namespace umwelt::mpi
 {
 
-std::string_view function_name(std::uint32_t function)
+namespace
 {
-  constexpr auto names = std::to_array<std::string_view>({
-      "none",
+
+// Not within the functions: there they would be copied to the stack at each call.
+constexpr auto function_names = std::to_array<std::string_view>({
+    "none",
 #define UMW_MPI(name, class, arity, ...) "MPI_" #name,
 #include "preload/abi/tables/mpi.def"
 #undef UMW_MPI
-  });
-  static_assert(names.size() == UMW_MPI_FUNCTIONS);
-  return names.at(function);
+});
+static_assert(function_names.size() == UMW_MPI_FUNCTIONS);
+
+constexpr auto function_classes = std::to_array<umw_mpi_class>({
+    UMW_MPI_management,
+#define UMW_MPI(name, class, arity, ...) UMW_MPI_##class,
+#include "preload/abi/tables/mpi.def"
+#undef UMW_MPI
+});
+
+} // namespace
+
+std::string_view function_name(std::uint32_t function)
+{
+  return function_names.at(function);
 }
 
 umw_mpi_class function_class(std::uint32_t function)
 {
-  constexpr auto classes = std::to_array<umw_mpi_class>({
-      UMW_MPI_management,
-#define UMW_MPI(name, class, arity, ...) UMW_MPI_##class,
-#include "preload/abi/tables/mpi.def"
-#undef UMW_MPI
-  });
-  return classes.at(function);
+  return function_classes.at(function);
 }
 
 bool function_receives(std::uint32_t function)
