@@ -108,6 +108,19 @@ private:
 
 } // namespace
 
+NetworkEnergy::Peak NetworkEnergy::peak(sim::SimTime end, std::optional<sim::SimTime> at) const
+{
+  const double mean_of_nics = end > 0 ? nics_joules / seconds(end) : 0;
+  Peak most{mean_of_nics, at.value_or(0)};
+  for (std::size_t i = 0; i < links_watts.size(); ++i) {
+    const auto begin = static_cast<sim::SimTime>(i) * bin;
+    const double watts = links_watts[i] + switches_watts[i] + mean_of_nics;
+    if (at ? *at >= begin : watts > most.watts)
+      most = {watts, at.value_or(begin)};
+  }
+  return most;
+}
+
 NetworkEnergy network_energy(const Power& power, const platform::Platform& platform, const net::LinkLoad& load,
                              std::span<const NicTraffic> traffic, sim::SimTime end)
 {

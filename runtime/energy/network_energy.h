@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,14 @@ struct NetworkEnergy {
   std::vector<double> links_watts;    // over time,
   std::vector<double> switches_watts; // the last ones up to the end
   [[nodiscard]] double joules() const { return links_joules + switches_joules + nics_joules; }
+
+  struct Peak {
+    double watts = 0;
+    sim::SimTime at = 0;
+  };
+  // What all of it draws at that time, of a run up to `end`; without a time when it draws most. NICs count as their
+  // mean.
+  [[nodiscard]] Peak peak(sim::SimTime end, std::optional<sim::SimTime> at) const;
 };
 
 // Up to `end`. `traffic`: by node.

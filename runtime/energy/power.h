@@ -80,7 +80,7 @@ enum class Unused : std::uint8_t { nothing, idle, off };
 
 struct Power {
   std::string source;                // for people: the file, or "properties of the platform"
-  std::vector<NodePower> kinds;      // none: only prices are known
+  std::vector<NodePower> kinds;      // none: what nodes draw is not known
   std::vector<std::uint8_t> of_node; // by node: of `kinds`
   std::vector<std::string> kernels;  // of the kernels file, that have a power of their own
   NetworkPower network;
@@ -90,6 +90,10 @@ struct Power {
   Unused ended = Unused::idle;     // of those whose ranks have ended
 
   [[nodiscard]] bool nodes() const { return !kinds.empty(); }
+  [[nodiscard]] bool draws_in_network() const
+  {
+    return link_properties || network.links() || network.switches() || network.nics();
+  }
   [[nodiscard]] const NodePower& node(std::uint32_t node) const { return kinds[of_node[node]]; }
   [[nodiscard]] std::size_t activities() const { return first_kernel + kernels.size(); }
   [[nodiscard]] std::string activity_name(Activity activity) const;

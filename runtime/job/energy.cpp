@@ -149,7 +149,8 @@ observe::EnergyRecord Energy::record(SimTime end)
   record.source = power_.power.source;
   record.nodes_known = meter_ != nullptr;
   if (!meter_) {
-    add_money(record, end, nullptr);
+    add_network(record, end);
+    add_money(record, end);
     return record;
   }
   for (const auto& rank : ranks_)
@@ -162,8 +163,8 @@ observe::EnergyRecord Energy::record(SimTime end)
   record.peak_at = sums.peak_at;
   add_ranks(record, sums);
   add_nodes(record, sums);
-  add_network(record, end, sums);
-  add_money(record, end, &sums);
+  add_network(record, end);
+  add_money(record, end);
   return record;
 }
 
@@ -215,14 +216,23 @@ void Energy::add_nodes(observe::EnergyRecord& record, const energy::Meter::Sums&
   }
 }
 
-void Energy::add_network(observe::EnergyRecord& record, SimTime end, const energy::Meter::Sums& sums) const
+std::vector<bool> Energy::used_nodes() const
 {
-  if (load_ == nullptr && !power_.power.network.nics())
+  std::vector<bool> used(plan_.platform->node_count());
+  for (const auto& rank : ranks_)
+    used[rank->node] = true;
+  return used;
+}
+
+void Energy::add_network(observe::EnergyRecord& record, SimTime end) const
+{
+  if (!power_.power.draws_in_network())
     return;
   record.network_known = true;
+  const std::vector<bool> used = used_nodes();
   std::vector<energy::NicTraffic> traffic(plan_.platform->node_count());
   for (std::size_t node = 0; node < traffic.size(); ++node)
-    traffic[node].counts = sums.nodes[node].used || power_.power.unused == energy::Unused::idle;
+    traffic[node].counts = used[node] || power_.power.unused == energy::Unused::idle;
   for (const auto& rank : ranks_) {
     const observe::RankStatistics& counts = rank->statistics;
     traffic[rank->node].messages += counts.messages_sent + counts.messages_received;
@@ -238,6 +248,9 @@ void Energy::add_network(observe::EnergyRecord& record, SimTime end, const energ
     record.links.push_back({link.name, link.joules});
   for (observe::EnergyRecord::Node& node : record.nodes)
     node.nic_joules = network.nics[node.node];
+  const energy::NetworkEnergy::Peak peak = network.peak(end, meter_ ? std::optional(record.peak_at) : std::nullopt);
+  record.network_watts = peak.watts;
+  record.peak_at = peak.at;
   if (!plan_.power_trace)
     return;
   observe::PowerTrace& trace = *plan_.power_trace;
@@ -250,21 +263,17 @@ void Energy::add_network(observe::EnergyRecord& record, SimTime end, const energ
     trace.add(0, "nics", network.nics_joules / sim::to_seconds(end));
 }
 
-void Energy::add_money(observe::EnergyRecord& record, SimTime end, const energy::Meter::Sums* sums) const
+void Energy::add_money(observe::EnergyRecord& record, SimTime end) const
 {
   const energy::Prices& prices = power_.power.prices;
-  std::vector<bool> used(plan_.platform->node_count());
-  for (const auto& rank : ranks_)
-    used[rank->node] = true;
+  const std::vector<bool> used = used_nodes();
   constexpr double hour = 3600;
   record.node_hours = static_cast<double>(std::count(used.begin(), used.end(), true)) * sim::to_seconds(end) / hour;
   if (!prices.any())
     return;
   constexpr double kwh = 3.6e6; // joules
   record.currency = prices.currency;
-  record.money = record.node_hours * prices.node_hour;
-  if (sums != nullptr)
-    record.money += record.joules() / kwh * prices.pue * prices.kwh;
+  record.money = record.node_hours * prices.node_hour + record.joules() / kwh * prices.pue * prices.kwh;
 }
 
 } // namespace umwelt::job

@@ -63,15 +63,16 @@ public:
 
 private:
   void settle(SimTime now);
-  void add_network(observe::EnergyRecord& record, SimTime end, const energy::Meter::Sums& sums) const;
+  void add_network(observe::EnergyRecord& record, SimTime end) const;
   void add_ranks(observe::EnergyRecord& record, const energy::Meter::Sums& sums) const;
   void add_nodes(observe::EnergyRecord& record, const energy::Meter::Sums& sums) const;
-  void add_money(observe::EnergyRecord& record, SimTime end, const energy::Meter::Sums* sums) const;
+  void add_money(observe::EnergyRecord& record, SimTime end) const;
+  [[nodiscard]] std::vector<bool> used_nodes() const; // those that ranks were on
 
   const plan::Plan& plan_;
   const plan::PowerPlan& power_;
   const Ranks& ranks_;
-  std::unique_ptr<energy::Meter> meter_; // null: only prices are known
+  std::unique_ptr<energy::Meter> meter_; // null: what nodes draw is not known
   net::Assignment states_;
   bool paces_ = false;
   bool by_phases_ = false;

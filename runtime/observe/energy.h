@@ -14,13 +14,14 @@ namespace umwelt::observe
 // Joules and watts.
 struct EnergyRecord {
   std::string source;       // where the watts are from
-  bool nodes_known = false; // otherwise only prices are
+  bool nodes_known = false; // otherwise the network and prices are at most
   double nodes_joules = 0;  // of all nodes that count
   double links_joules = 0;
   double switches_joules = 0;
   double nics_joules = 0;
   bool network_known = false;
-  double peak_watts = 0; // of all nodes at a time
+  double peak_watts = 0;    // of all nodes at a time,
+  double network_watts = 0; // of the network then, or, if nobody knows what nodes draw, at most
   sim::SimTime peak_at = 0;
 
   // Of the ranks' parts.

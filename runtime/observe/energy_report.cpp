@@ -47,6 +47,8 @@ std::string network_text(const EnergyRecord& energy)
   const double network = energy.links_joules + energy.switches_joules + energy.nics_joules;
   if (network == 0)
     return {};
+  if (!energy.nodes_known)
+    return " of the network, what nodes draw is not known";
   return fmt::format("; nodes {}, network {}", show_joules(energy.nodes_joules), show_joules(network));
 }
 
@@ -86,10 +88,11 @@ std::string energy_lines(const JobRecord& job)
     return {};
   const EnergyRecord& energy = *job.energy;
   std::string text;
+  if (energy.nodes_known || energy.network_known)
+    text += fmt::format("  energy {}{}; on average {}, at most {} at {}\n", show_joules(energy.joules()),
+                        network_text(energy), show_watts(average(energy, job.simulated)),
+                        show_watts(energy.peak_watts + energy.network_watts), show_time(energy.peak_at));
   if (energy.nodes_known) {
-    text += fmt::format("  energy {}{}; on average {}, nodes at most {} at {}\n", show_joules(energy.joules()),
-                        network_text(energy), show_watts(average(energy, job.simulated)), show_watts(energy.peak_watts),
-                        show_time(energy.peak_at));
     const std::string of = part_text(energy.activities, energy.nodes_joules);
     if (!of.empty())
       text += fmt::format("  energy of nodes: {}{}\n", of,
@@ -113,17 +116,25 @@ std::string energy_lines(const JobRecord& job)
 nlohmann::ordered_json energy_json(const EnergyRecord& energy, sim::SimTime simulated)
 {
   nlohmann::ordered_json json = {{"source", energy.source}};
-  if (energy.nodes_known) {
+  if (energy.nodes_known || energy.network_known) {
     json["joules"] = energy.joules();
-    json["nodes_joules"] = energy.nodes_joules;
+    if (energy.nodes_known)
+      json["nodes_joules"] = energy.nodes_joules;
     if (energy.network_known) {
       json["links_joules"] = energy.links_joules;
       json["switches_joules"] = energy.switches_joules;
       json["nics_joules"] = energy.nics_joules;
     }
     json["average_watts"] = average(energy, simulated);
-    json["peak_watts"] = energy.peak_watts;
+    json["peak_watts"] = energy.peak_watts + energy.network_watts;
+    if (energy.nodes_known)
+      json["nodes_peak_watts"] = energy.peak_watts;
     json["peak_ps"] = energy.peak_at;
+    json["links"] = nlohmann::ordered_json::array();
+    for (const EnergyRecord::Link& link : energy.links)
+      json["links"].push_back({{"name", link.name}, {"joules", link.joules}});
+  }
+  if (energy.nodes_known) {
     json["activities"] = parts_json(energy.activities);
     json["activities"]["without ranks"] = energy.unclaimed_joules;
     if (!energy.phases.empty())
@@ -148,9 +159,6 @@ nlohmann::ordered_json energy_json(const EnergyRecord& energy, sim::SimTime simu
         entry["cap_watts"] = node.cap;
       json["nodes"].push_back(std::move(entry));
     }
-    json["links"] = nlohmann::ordered_json::array();
-    for (const EnergyRecord::Link& link : energy.links)
-      json["links"].push_back({{"name", link.name}, {"joules", link.joules}});
     json["changes"] = nlohmann::ordered_json::array();
     for (const EnergyRecord::Change& change : energy.changes)
       json["changes"].push_back({{"at_ps", change.at}, {"nodes", change.nodes}, {"state", change.state}});

@@ -77,7 +77,9 @@ std::size_t state_below(double cap, const CapChoice& choice, const energy::NodeP
     double most = 0;
     for (std::size_t activity = 0; activity < state.full.size(); ++activity)
       most = std::max(most, state.extra(static_cast<energy::Activity>(activity)));
-    const double watts = state.watts(cores) + static_cast<double>(cores) * most;
+    double watts = 0; // of some number of busy cores: a table may have more for fewer
+    for (std::size_t busy = 0; busy <= cores; ++busy)
+      watts = std::max(watts, state.watts(busy) + static_cast<double>(busy) * most);
     if (watts <= cap)
       return number;
     least = number == 0 ? watts : std::min(least, watts);
@@ -136,7 +138,7 @@ void plan_states(PowerPlan& plan, const RunOptions& options, const platform::Pla
 }
 
 // What only makes sense where it is known what nodes draw.
-void check_known(const PowerWishes& wishes)
+void check_known(const PowerWishes& wishes, bool network)
 {
   const auto refuse = [](std::string_view option) {
     throw UsageError(option, "a machine whose power is known", "one that nothing is known of",
@@ -147,7 +149,7 @@ void check_known(const PowerWishes& wishes)
     refuse(wishes.dvfs.front().text);
   if (!wishes.caps.empty())
     refuse(wishes.caps.front().text);
-  if (!wishes.trace.empty())
+  if (!wishes.trace.empty() && !network)
     refuse("--power-trace");
   if (wishes.phases)
     refuse("--power-phases");
@@ -222,7 +224,11 @@ std::shared_ptr<PowerPlan> plan_power(const RunOptions& options, const platform:
     plan->power.link_properties = !plan->power.network.links() && !platform::links_with_wattage().empty();
   }
   if (!plan->power.nodes())
-    check_known(wishes);
+    check_known(wishes, plan->power.draws_in_network());
+  if (plan->power.prices.kwh > 0 && !plan->power.nodes() && !plan->power.draws_in_network())
+    throw UsageError(fmt::format("{}, cost: kwh", plan->power.source),
+                     "what something draws, nodes: or network:", "neither",
+                     "Add it, or leave the price of energy out: it would count as 0.");
   if (!known && !wishes.node_hour)
     return nullptr;
   if (wishes.node_hour) {

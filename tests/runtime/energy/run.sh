@@ -102,6 +102,15 @@ caps)
   is 'near(r["ranks"][0]["finished_ps"], 2e12, 1e-4) and near(r["ranks"][1]["finished_ps"], 4e12, 1e-4)'
   refuse 'power-cap 99.*at least 100 W for node .* 1 cores, got 99 W' --power power.yaml --power-cap 99
   refuse 'at least 110 W for node .* 2 cores' --power power.yaml --power-cap 100 -np 2 -N 2
+  # where fewer busy cores draw more, those count
+  cat >falling.yaml <<'EOF'
+nodes:
+- states:
+  - {frequency: 2 GHz, idle: 100 W, computing: [130 W, 120 W, 115 W, 110 W]}
+  - {frequency: 1 GHz, idle: 80 W, computing: [112 W, 110 W, 105 W, 100 W]}
+EOF
+  run 0 -np 4 -N 4 --power falling.yaml --power-cap 115 "$program" 0:c1000
+  is 'e["nodes"][0]["state"] == "1GHz" and e["peak_watts"] == 112'
   ;;
 kernels)
   echo 'kernels: {hot_work: 240 W}' >>power.yaml
@@ -164,6 +173,14 @@ EOF
   is 'near(e["joules"], e["nodes_joules"] + e["links_joules"] + e["switches_joules"] + e["nics_joules"], 1e-12)'
   is "near(e['joules'], $(integral), 1e-9)"
   is "near(e['links_joules'], $(integral links), 1e-9) and near(e['switches_joules'], $(integral switches), 1e-9)"
+  is 'e["peak_watts"] >= e["average_watts"] and e["peak_watts"] > e["nodes_peak_watts"] + 100 + 2 * 8'
+  cp report.json all.json
+  sed -n '/^network:/,$p' power.yaml >network.yaml # what nodes draw is not known
+  run 0 -np 2 -N 1 --power network.yaml --power-trace watts.csv ptlbench put_waitack --size 65536 --count 16
+  is 'e["joules"] == e["nics_joules"] + e["links_joules"] + e["switches_joules"] and "nodes" not in e'
+  is 'all(json.load(open("all.json"))["energy"][key] == e[key] for key in ("nics_joules", "links_joules"))'
+  is "e['peak_watts'] >= e['average_watts'] > 0 and near(e['joules'], $(integral), 1e-9)"
+  grep -q 'of the network, what nodes draw is not known' stderr || fail "expected it in the summary"
   ;;
 money)
   echo 'cost: {node_hour: 3.6, kwh: 0.36, pue: 2, currency: USD}' >>power.yaml
@@ -186,6 +203,8 @@ refused)
   refuse 'WATTS' --power power.yaml --power-cap much
   refuse 'WATTS' --power power.yaml --power-cap 0
   refuse 'what a node costs' --node-hour free
+  echo 'cost: {kwh: 0.3}' >price.yaml
+  refuse 'price.yaml, cost: kwh: expected what something draws, nodes: or network:, got neither' --power price.yaml
   refuse 'one run' --power power.yaml --power-trace watts.csv --repeat 2
   refuse 'a file of its own' --power power.yaml --power-trace report.json
   refuse 'power-trace' --power power.yaml --power-trace /nowhere/watts.csv
