@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A sweep as an RO-Crate of the profile Workflow Run Crate / Process Run Crate (https://w3id.org/ro/wfrun): a directory
-with the design, the results and a description, in JSON-LD, of which program made them when, where and of what."""
+"""A sweep as an RO-Crate of the profile Process Run Crate (https://w3id.org/ro/wfrun), one of the Workflow Run RO-Crates:
+a directory with the design, what it read, the results and a description, in JSON-LD, of which program made them when,
+where and of what. Programs and libraries are named by their hashes; inputs and templates lie in it."""
 from __future__ import annotations
 
 import json
@@ -12,6 +13,7 @@ from typing import Any
 from .commit import commit, read_json
 from .errors import OK
 from .gather import gather
+from .provenance import hash_file
 from .store import Store
 
 CONTEXT = ["https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/workflow-run"]
@@ -26,25 +28,49 @@ def _id(name: str) -> dict[str, str]:
     return {"@id": name}
 
 
+def _files(directory: pathlib.Path, contexts: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the runs were made of, by path. What the design reads is copied, if it is still what it was."""
+    found: dict[str, dict[str, Any]] = {}
+    for value in contexts.values():
+        for role, entries in (value or {}).get("files", {}).items():
+            for path, digest in entries.items():
+                name = f"{digest[:12]}-{pathlib.Path(path).name}"
+                entry = {"@id": f"file://{path}", "@type": "File", "sha256": digest, "name": pathlib.Path(path).name,
+                         "description": f"{role}: {path}"}  # fmt: skip
+                if role == "inputs" and _copied(pathlib.Path(path), directory / "inputs" / name, digest):
+                    entry["@id"] = f"inputs/{name}"
+                found.setdefault(path, entry)
+    return found
+
+
+def _copied(path: pathlib.Path, to: pathlib.Path, digest: str) -> bool:
+    try:
+        if hash_file(path) != digest:
+            return False
+        to.parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, to)
+    except OSError:
+        return False
+    return True
+
+
 def write(store: Store, output: pathlib.Path | None) -> int:
+    meta = store.meta  # first: there may be no such sweep
     directory = output or store.path / "crate"
     directory.mkdir(parents=True, exist_ok=True)
     gather(store, directory / "results.db")
     shutil.copyfile(store.path / "design.yaml", directory / "design.yaml")
-    meta = store.meta
     contexts, hosts = store.shared("contexts"), store.shared("hosts")
-    files: dict[str, dict[str, Any]] = {}
-    for value in contexts.values():
-        for role, entries in (value or {}).get("files", {}).items():
-            for path, digest in entries.items():
-                files.setdefault(f"file://{path}", {"@id": f"file://{path}", "@type": "File", "sha256": digest,
-                                                    "name": pathlib.Path(path).name, "description": role})  # fmt: skip
+    made_of = _files(directory, contexts)
+    programs = {path: f"#program-{at}" for at, path in enumerate(meta["programs"])}
+    objects = [_id(entry["@id"]) for path, entry in made_of.items() if path not in programs]
+    files = {entry["@id"]: entry for entry in made_of.values()}
     for name, host in hosts.items():
         if host and host.get("lstopo"):
             commit(directory / f"host-{name}.xml", host["lstopo"].encode(), replace=True)
             files[f"host-{name}.xml"] = {"@id": f"host-{name}.xml", "@type": "File", "name": f"{host['name']}",
                                          "encodingFormat": "application/xml"}  # fmt: skip
-    actions = [_action(store, number, path) for number, path in sorted(store.results())]
+    actions = [_action(store, number, path, programs) for number, path in sorted(store.results())]
     own = [
         {"@id": "design.yaml", "@type": "File", "name": "Design", "encodingFormat": "application/yaml",
          "sha256": meta["design_hash"]},
@@ -62,6 +88,11 @@ def write(store: Store, output: pathlib.Path | None) -> int:
         root, *own, *files.values(),
         {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
         {"@id": "#umwelt", "@type": "SoftwareApplication", "name": "Umwelt", "version": meta["umwelt"]},
+        *({"@id": name, "@type": "SoftwareApplication", "name": pathlib.Path(path).name, "url": f"file://{path}",
+           "softwareRequirements": _id("#umwelt"),
+           **({"mainEntity": _id(made_of[path]["@id"])} if path in made_of else {})}
+          for path, name in programs.items()),
+        {"@id": "#made-of", "@type": "Collection", "name": "Inputs, templates, libraries", "hasPart": objects},
         *({"@id": f"#host-{key}", "@type": "HardwareApplication", **_host(key, host or {})}
           for key, host in sorted(hosts.items())),
         *({"@id": f"#context-{key}", "@type": "PropertyValue", "name": "environment, git",
@@ -81,13 +112,14 @@ def _host(key: str, host: dict[str, Any]) -> dict[str, Any]:
     return {**found, "softwareHelp": _id(f"host-{key}.xml")} if host.get("lstopo") else found
 
 
-def _action(store: Store, number: int, path: pathlib.Path) -> dict[str, Any]:
+def _action(store: Store, number: int, path: pathlib.Path, programs: dict[str, str]) -> dict[str, Any]:
     result = read_json(path) or {}
     point = store.planned(number)
+    program = next((programs[word] for word in point.arguments if word in programs), "#umwelt")
     return {
-        "@id": f"#point-{number}", "@type": "CreateAction", "name": f"point {number}", "instrument": _id("#umwelt"),
+        "@id": f"#point-{number}", "@type": "CreateAction", "name": f"point {number}", "instrument": _id(program),
         "description": " ".join(["umwelt", "run", *point.arguments]), "startTime": _time(result.get("began")),
         "endTime": _time(result.get("ended")), "actionStatus": "http://schema.org/CompletedActionStatus",
-        "object": [_id("design.yaml"), _id(f"#context-{result.get('context')}")], "result": [_id("results.db")],
+        "object": [_id("design.yaml"), _id(f"#context-{result.get('context')}"), _id("#made-of")], "result": [_id("results.db")],
         "location": _id(f"#host-{result.get('host')}"),
     }  # fmt: skip

@@ -3,6 +3,7 @@
 Umwelt itself, is looked at in points.py."""
 from __future__ import annotations
 
+import math
 import pathlib
 import re
 from collections.abc import Callable
@@ -43,9 +44,11 @@ TOP = (
     "slurm",
 )
 NAME = re.compile(r"[A-Za-z_]\w*")
-# Metrics for `cost:`.
+# Metrics for `cost:`, which no metric of the program's output may be called, either.
 COSTS = {"simulated_s", "simulated_ps", "timeline_events", "wall_s", "cpu_s", "memory", *ENERGY.values()}
 KEPT = ("report", "output", "files")
+# Other columns of the exported table (export.py).
+COLUMNS = {"point", "position", "row", "replicate", "seed", "state", "host"}
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,13 @@ class Design:
     slurm: SlurmSpec = SlurmSpec()
     root: Node | None = None
 
+    def place(self, key: str, index: int | None = None) -> str:
+        """Where in the file something stands, for messages: a key of the top, or one of its entries."""
+        if self.root is None or key not in (top := self.root.mapping(TOP)):
+            return f"{self.path}: {key}"
+        node = top[key]
+        return node.list()[index].where if index is not None and node.is_list() else node.where
+
     @property
     def free(self) -> list[Factor]:
         return [factor for factor in self.factors if factor.follows is None]
@@ -118,11 +128,12 @@ def load(path: pathlib.Path, umwelt: Umwelt) -> Design:
     if "sweep" in top and top["sweep"].integer(1) != FORMAT:
         raise top["sweep"].error(f"{FORMAT}, the format this umwelt knows")
     seed = top["seed"].integer(0, 2**63 - 1) if "seed" in top else 0
-    factors = _factors(top["factors"], umwelt)
+    factors = _factors(top["factors"], umwelt, _kind(top.get("design")) == "list")
     names = {factor.name for factor in factors}
     free = [factor for factor in factors if factor.follows is None]
     arguments = _arguments(top.get("arguments"))
-    metrics = _metrics(top.get("metrics"))
+    metrics = _metrics(top.get("metrics"), names)
+    templates = {_inside(key): _there(where, value) for key, value in _pairs(top.get("templates"))}
     return Design(
         path=path.resolve(),
         name=top["name"].text() if "name" in top else path.stem,
@@ -130,8 +141,8 @@ def load(path: pathlib.Path, umwelt: Umwelt) -> Design:
         arguments=arguments,
         options=tuple(_options(top.get("options"), umwelt)),
         environment=tuple(_environment(top.get("environment"))),
-        templates={_inside(key): _there(where, value) for key, value in _pairs(top.get("templates"))},
-        inputs=tuple(_there(where, entry) for entry in (top["inputs"].list() if "inputs" in top else [])),
+        templates=templates,
+        inputs=_inputs(where, top.get("inputs"), templates),
         factors=tuple(factors),
         constraints=tuple(
             _expression(entry, names) for entry in (top["constraints"].list() if "constraints" in top else [])
@@ -159,6 +170,19 @@ def _there(where: pathlib.Path, node: Node) -> pathlib.Path:
     return path
 
 
+def _inputs(where: pathlib.Path, node: Node | None, templates: dict[str, pathlib.Path]) -> tuple[pathlib.Path, ...]:
+    """Each is linked into a point's directory by its name: no two things there may have the same."""
+    found: dict[str, pathlib.Path] = {}
+    for entry in node.list() if node is not None else []:
+        path = _there(where, entry)
+        if path.name in templates or path.name in found:
+            raise entry.error(
+                "another name than those of other inputs and of templates in the point's directory", f"'{path.name}'"
+            )
+        found[path.name] = path
+    return tuple(found.values())
+
+
 def _inside(node: Node) -> str:
     path = pathlib.PurePath(node.text())
     if path.is_absolute() or ".." in path.parts or not path.parts:
@@ -174,11 +198,14 @@ def _arguments(node: Node | None) -> tuple[str, ...]:
     return tuple(node.text().split())
 
 
-def _metrics(node: Node | None) -> dict[str, str]:
+def _metrics(node: Node | None, factors: set[str]) -> dict[str, str]:
     found = {}
     for key, value in (node.mapping() if node is not None else {}).items():
         if not NAME.fullmatch(key):
             raise value.error("a name of letters, digits and '_'", f"'{key}'")
+        if key in factors or key in COLUMNS or key in COSTS:
+            what = "a factor" if key in factors else "a column of the results" if key in COLUMNS else "Umwelt's own metric"
+            raise value.error("a name of its own", f"'{key}', which is {what}")
         try:
             groups = re.compile(value.text(), re.MULTILINE).groups
         except re.error as error:
@@ -238,17 +265,25 @@ def _expression(node: Node, names: set[str]) -> Expression:
         raise node.error("an expression of factors", str(error)) from None
 
 
-def _factors(node: Node, umwelt: Umwelt) -> list[Factor]:
+def _kind(node: Node | None) -> str:
+    parts = dict(node.mapping()) if node is not None and node.is_mapping() else {}
+    return parts["kind"].one_of(KINDS) if "kind" in parts else "full"
+
+
+def _factors(node: Node, umwelt: Umwelt, listed: bool) -> list[Factor]:
+    """`listed`: a list has the values of all points."""
     entries = node.mapping(kind="factor")
     if not entries:
         raise node.error("at least one factor", "none")
     for key, value in entries.items():
-        if not NAME.fullmatch(key) or key in ("replicate", "seed", "point"):
-            raise value.error("a name of letters, digits and '_' that is not replicate, seed or point", f"'{key}'")
-    return [_factor(key, value, set(entries), umwelt) for key, value in entries.items()]
+        if not NAME.fullmatch(key):
+            raise value.error("a name of letters, digits and '_'", f"'{key}'")
+        if key in COLUMNS or key in COSTS:
+            raise value.error("a name of its own", f"'{key}', which results have already")
+    return [_factor(key, value, set(entries), umwelt, listed) for key, value in entries.items()]
 
 
-def _factor(name: str, node: Node, names: set[str], umwelt: Umwelt) -> Factor:
+def _factor(name: str, node: Node, names: set[str], umwelt: Umwelt, listed: bool) -> Factor:
     if node.is_list():
         return Factor(name, node, "", "", _levels(node))
     parts = node.mapping((*TARGETS, "levels", "from", "to", "scale", "whole", "value"))
@@ -260,6 +295,8 @@ def _factor(name: str, node: Node, names: set[str], umwelt: Umwelt) -> Factor:
     if target == "option":
         key = check_option(key, parts[target], umwelt)
     kinds = [kind for kind in ("levels", "from", "value") if kind in parts]
+    if listed and not kinds:
+        return Factor(name, node, target, key)
     if len(kinds) != 1:
         raise node.error("one of levels, from and to, value", " and ".join(kinds) or "none of them")
     if kinds[0] == "levels":
@@ -283,10 +320,19 @@ def _levels(node: Node) -> tuple[Level, ...]:
         one = level(entry)
         if one.text in found:
             raise entry.error("each level once", f"'{one.text}' again")
+        # With units: 1us and 1000ns are one level. Without: a program may tell 1 from 1.0.
+        same = next((other.text for other in found.values() if _same_amount(one, other)), None)
+        if same is not None:
+            raise entry.error("each level once", f"'{one.text}', which is '{same}'")
         found[one.text] = one
     if len(found) == 0:
         raise node.error("at least one level", "none")
     return tuple(found.values())
+
+
+def _same_amount(one: Level, other: Level) -> bool:
+    a, b = one.number, other.number
+    return isinstance(one.value, str) and a is not None and b is not None and math.isclose(a, b, rel_tol=1e-12)
 
 
 def _spec(node: Node | None, root: Node, factors: list[Factor], where: pathlib.Path, seed: int) -> DesignSpec:

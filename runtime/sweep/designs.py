@@ -113,9 +113,10 @@ def _from_list(spec: DesignSpec, factors: list[Factor]) -> Iterator[Row]:
     from .marked import parse
 
     assert spec.file is not None
-    names = [factor.name for factor in factors]
+    by_name = {factor.name: factor for factor in factors}
+    names = list(by_name)
     try:
-        with open(spec.file, newline="", encoding="utf-8") as file:
+        with open(spec.file, newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             header = [name.strip() for name in next(reader, [])]
             for name in header:
@@ -137,13 +138,15 @@ def _from_list(spec: DesignSpec, factors: list[Factor]) -> Iterator[Row]:
                 if len(line) != len(header):
                     raise SweepError(f"{spec.file}:{reader.line_num}", f"{len(header)} values", f"{len(line)}")
                 row = {}
-                for name, text in zip(header, line):
-                    value = (
-                        parse(text, "value").plain()
-                        if text.strip() and text.isprintable() and not set(text) & set("{}[]&*!|>'\"%@`#:,?")
-                        else text
-                    )
-                    row[name] = Level(text, value if isinstance(value, (int, float, str, bool)) else text)
+                for name, text in zip(header, (text.strip() for text in line)):
+                    place = f"{spec.file}:{reader.line_num}: {name}"
+                    if not text:
+                        raise SweepError(place, "a value", "none")
+                    plain = text.isprintable() and not set(text) & set("{}[]&*!|>'\"%@`#:,?")
+                    value = parse(text, "value").plain() if plain else text
+                    level = Level(text, value if isinstance(value, (int, float, str, bool)) else text)
+                    by_name[name].check(level, place)
+                    row[name] = level
                 yield row
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SweepError(str(spec.file), "a list of points (CSV)", str(error)) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from .errors import SweepError
 from .expressions import Expression
 from .marked import Node
 from .quantities import quantity
@@ -60,6 +61,16 @@ class Factor:
     levels: tuple[Level, ...] = ()
     range: Range | None = None
     follows: Expression | None = None  # computed from the others
+
+    def check(self, level: Level, place: str) -> None:
+        """That a level which somebody has written elsewhere is one of this factor's."""
+        if self.levels and level.text not in (known := [one.text for one in self.levels]):
+            raise SweepError(place, f"a level of the factor: {', '.join(known)}", f"'{level.text}'")
+        if self.range is not None and not (
+            level.number is not None and self.range.low <= level.number <= self.range.high
+        ):
+            expected = f"a number from {self.range.low:g} to {self.range.high:g}, as the factor has it"
+            raise SweepError(place, expected, f"'{level.text}'")
 
     def at(self, share: float) -> Level:
         if self.range is not None:

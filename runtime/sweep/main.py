@@ -185,7 +185,7 @@ def _check(umwelt: Umwelt, words: list[str]) -> int:
 
 
 def _crate(umwelt: Umwelt, words: list[str]) -> int:
-    parser = _parser("crate", "Writes an RO-Crate (profile Provenance Run Crate): what one needs to repeat the sweep.")
+    parser = _parser("crate", "Writes an RO-Crate (profile Process Run Crate): what one needs to repeat the sweep.")
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path, metavar="DIR", help="default: crate, in the sweep's")
     given = parser.parse_args(words)

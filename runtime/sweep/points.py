@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from .factors import Factor, Level, computed
 from .known import Umwelt
 from .marked import Node
 
+# Options whose values are files that Umwelt reads.
+_OF_FILES = ("hostfile", "machinefile", "default-hostfile", "power", "kernels")
 _HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
@@ -58,11 +61,15 @@ def expand(design: Design) -> list[Point]:
             break
     if not rows or (design.spec.kind == "random" and len(rows) < design.spec.points):
         raise SweepError(
-            f"{design.path}: constraints",
+            design.place("constraints"),
             f"{design.spec.points or 'some'} points that fulfil them",
             f"{len(rows)} of {tried:,}",
             "loosen a constraint or add levels",
         )
+    if design.spec.kind == "latin_hypercube" and len(rows) < design.spec.points:
+        # Others in their place would not have each part of each range once.
+        print(f"umwelt sweep: design: {len(rows):,} of {design.spec.points:,} points of the Latin hypercube fulfil the "
+              "constraints, the others are left out", file=sys.stderr)  # fmt: skip
     _check_varied(design, rows)
     points = [
         Point(index * design.replicates + replicate, index, replicate, design.seed + replicate, row)
@@ -107,13 +114,13 @@ def _with_followers(design: Design, row: dict[str, Level]) -> dict[str, Level]:
 
 def _allowed(design: Design, row: dict[str, Level]) -> bool:
     values = {name: one.value for name, one in row.items()}
-    for constraint in design.constraints:
+    for index, constraint in enumerate(design.constraints):
         try:
             if not constraint.value(values):
                 return False
         except ExpressionError as error:
             raise SweepError(
-                f"{design.path}: constraint '{constraint.text}'",
+                design.place("constraints", index),
                 "a value for every point",
                 f"{error} where {_shown(row, constraint.names)}",
             ) from None
@@ -153,6 +160,7 @@ def check_against(design: Design, umwelt: Umwelt) -> None:
     model = fixed["model"].value if "model" in fixed else "bxi"
     spec = fixed["platform"].value if "platform" in fixed else "bxi"
     by_option = {factor.key for factor in design.factors if factor.target == "option"}
+    _check_parameters(design, umwelt, None if "model" in by_option or not model or "{" in model else model)
     for factor in design.factors:
         table: dict[str, str] | None = None
         if factor.target == "node":
@@ -167,10 +175,23 @@ def check_against(design: Design, umwelt: Umwelt) -> None:
             raise unknown(f"{factor.where.where}.{factor.target}", factor.key, table, what)
 
 
-def _texts(design: Design) -> list[tuple[Node | None, str]]:
-    found: list[tuple[Node | None, str]] = [(None, design.program), *((None, text) for text in design.arguments)]
-    found += [(setting.where, setting.value) for setting in (*design.options, *design.environment) if setting.value]
-    return found
+def _check_parameters(design: Design, umwelt: Umwelt, model: str | None) -> None:
+    """Of --nic and --node as they are fixed. `model`: nothing if points have several."""
+    for setting in design.options:
+        key, equals, _ = (setting.value or "").partition("=")
+        table = umwelt.models.get("node" if setting.name == "node" else model or "")
+        if setting.name not in ("nic", "node") or not equals or "{" in key or key.startswith("@") or table is None:
+            continue
+        if key not in table:
+            what = "parameter of nodes" if setting.name == "node" else f"parameter of model {model}"
+            raise unknown(setting.where.where, key, table, what)
+
+
+def _texts(design: Design) -> list[tuple[str, str]]:
+    found = [(design.place("program"), design.program)]
+    found += [(design.place("arguments", index), text) for index, text in enumerate(design.arguments)]
+    settings = (*design.options, *design.environment)
+    return found + [(setting.where.where, setting.value) for setting in settings if setting.value]
 
 
 def _used(design: Design, names: set[str]) -> set[str]:
@@ -183,7 +204,7 @@ def _used(design: Design, names: set[str]) -> set[str]:
             else:
                 close = nearest(name, names)
                 raise SweepError(
-                    where.where if where else f"{design.path}: '{text}'",
+                    where,
                     "the name of a factor in braces",
                     f"'{{{name}}}'",
                     f"the nearest known one is '{close}'" if close else "",
@@ -257,6 +278,7 @@ class Commands:
     def __init__(self, design: Design, umwelt: Umwelt) -> None:
         self._design = design
         self._takes = umwelt.options
+        self._beside = design.path.parent
         self._templates = {name: path.read_text(encoding="utf-8") for name, path in design.templates.items()}
 
     def of(self, point: Point) -> Command:
@@ -268,6 +290,7 @@ class Commands:
         seeded = False
         for name, value in self._given(values):
             seeded = seeded or name == "seed"
+            value = None if value is None else self._file(name, value)
             if name == "platform":
                 platform = value or ""
             elif value is None:
@@ -318,6 +341,15 @@ class Commands:
                 elif text != "false":
                     raise factor.where.error(f"levels true and false, for --{factor.key} takes no value", f"'{text}'")
         return given
+
+    def _file(self, option: str, value: str) -> str:
+        """Points run in directories of their own: a file that an option names, or that follows '@', is one from where
+        the design lies, if there is one."""
+        at = value.startswith("@")
+        if not (at or option in _OF_FILES or (option == "platform" and value.endswith((".xml", ".so")))):
+            return value
+        beside = self._beside / value.removeprefix("@")
+        return ("@" if at else "") + str(beside) if beside.is_file() else value
 
     def _found(self, program: str) -> str:
         """Points run in directories of their own: a path is one from where the design lies."""

@@ -46,6 +46,29 @@ class Errors(Case):
     def test_unknown_parameter_of_the_platform(self):
         self.wrong(self.with_factor("x: {platform: spine, levels: [1, 2]}"), "nearest known one is 'spines'")
 
+    def test_unknown_fixed_parameter_of_the_nic(self):
+        self.wrong(DESIGN.replace("cpu: none", "nic: {pci_latancy: 1ns}"),
+                   r"(?s):3:45: options\.nic\.pci_latancy: .*nearest known one is 'pci_latency'")  # fmt: skip
+
+    def test_places_of_what_is_wrong_behind_reading(self):
+        self.wrong(DESIGN.replace("{size}", "{sise}"), r"design\.yaml:2:12: arguments: .*nearest known one is 'size'")
+        self.wrong(DESIGN + 'constraints: ["1 / (ranks - 2) > 0"]\n', r"design\.yaml:7:15: constraints\[0\]")
+        self.wrong(DESIGN + 'constraints: ["ranks > 99"]\n', r"design\.yaml:7:14: constraints: expected some points")
+
+    def test_two_things_of_one_name(self):
+        self.write("in", "")
+        (self.directory / "d").mkdir()
+        self.write("d/in", "")
+        self.wrong(DESIGN + "inputs: [in, d/in]\n", r":7:14: inputs\[1\]: expected another name.*got 'in'")
+        self.wrong(DESIGN + "inputs: [d/in]\ntemplates: {in: in}\n", r"inputs\[0\]: expected another name")
+        self.wrong(DESIGN + "metrics: {simulated_s: '(.)'}\n", "Umwelt's own metric")
+        self.wrong(DESIGN + "metrics: {ranks: '(.)'}\n", "'ranks', which is a factor")
+        self.wrong(DESIGN + "metrics: {state: '(.)'}\n", "'state', which is a column")
+        self.wrong(self.with_factor("host: [a, b]"), "expected a name of its own, got 'host'")
+
+    def test_one_amount_in_two_units(self):
+        self.wrong(self.with_factor("x: {nic: pci_latency, levels: [1us, 1000ns]}"), "got '1000ns', which is '1us'")
+
     def test_factor_that_goes_nowhere(self):
         self.wrong(self.with_factor("x: [1, 2]"), r":7:6: factors\.x: expected a factor that changes something")
 
@@ -122,6 +145,15 @@ factors:
                                  "-x", "A=x", "-x", "B=x", f"{self.directory}/app"])  # fmt: skip
         self.assertEqual(last, [*common, "--platform", "bxi:leaf=8", "--nic", "issue=2ns", "--seed", "0",
                                 "-x", "A=y", "-x", "B=y", f"{self.directory}/app"])  # fmt: skip
+
+    def test_files_of_options_lie_beside_the_design(self):
+        self.write("p.xml", "")
+        self.write("n.conf", "")
+        options = "np: \"{ranks}\", platform: p.xml, nic: '@n.conf'"
+        design = load(self.design(DESIGN.replace('np: "{ranks}", cpu: none', options)), self.umwelt)
+        arguments = points.Commands(design, self.umwelt).of(points.expand(design)[0]).arguments
+        self.assertIn(str(self.directory / "p.xml"), arguments)
+        self.assertIn(f"@{self.directory / 'n.conf'}", arguments)
 
     def test_values_that_follow(self):
         made = self.commands(DESIGN.replace('"{size}"', '"{size} {all}"') + '  all: {value: "ranks * size"}\n')

@@ -40,8 +40,23 @@ class Kinds(Case):
 
     def test_list(self):
         self.write("points.csv", "b,a\nx,1\ny,2\n")
-        self.assertEqual(self.rows("a: [0]; b: [z]", "{kind: list, file: points.csv}"),
-                         [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}])  # fmt: skip
+        for factors in ("a: {}; b: {}", "a: {from: 0, to: 2}; b: [x, y, z]"):
+            self.assertEqual(self.rows(factors, "{kind: list, file: points.csv}"),
+                             [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}])  # fmt: skip
+
+    def test_list_as_spreadsheets_write_it(self):
+        self.write("points.csv", "\ufeffb, a\r\nx, 1e-7\r\ny, 2\r\n")
+        self.assertEqual([row["a"] for row in self.rows("a: {}; b: {}", "{kind: list, file: points.csv}")],
+                         ["1e-7", "2"])  # fmt: skip
+
+    def test_list_with_values_that_are_none_of_the_factors(self):
+        design = "{kind: list, file: points.csv}"
+        self.write("points.csv", "b,a\nx,1\nw,3\n")
+        self.fails(r"points\.csv:3: b: expected a level of the factor: x, y, got 'w'", self.rows,
+                   "a: {}; b: [x, y]", design)  # fmt: skip
+        self.fails(r"points\.csv:3: a: expected a number from 0 to 2", self.rows, "a: {from: 0, to: 2}; b: {}", design)
+        self.write("points.csv", "b,a\nx,\n")
+        self.fails(r"points\.csv:2: a: expected a value, got none", self.rows, "a: {}; b: {}", design)
 
     def test_list_with_an_unknown_column(self):
         self.write("points.csv", "b,aa\nx,1\n")

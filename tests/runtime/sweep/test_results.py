@@ -101,7 +101,15 @@ class Results(Case):
                         self.assertIn(one["@id"], entries)
             if entry["@type"] == "File" and "://" not in entry["@id"] and not entry["@id"].startswith("/"):
                 self.assertTrue((crate / entry["@id"]).is_file(), entry["@id"])
-        self.assertEqual(sum(entry["@type"] == "CreateAction" for entry in graph), 6)
+        runs = [entry for entry in graph if entry["@type"] == "CreateAction"]
+        self.assertEqual(len(runs), 6)
+        program = entries[runs[0]["instrument"]["@id"]]
+        self.assertEqual(program["name"], "app")
+        self.assertEqual(len(entries[program["mainEntity"]["@id"]]["sha256"]), 64)
+
+    def test_crate_of_no_sweep(self):
+        self.assertIn("no plan.db", self.sweep("crate", "nodir", code=121).stderr)
+        self.assertFalse((self.directory / "nodir").exists())
 
 
 if __name__ == "__main__":
