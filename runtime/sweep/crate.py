@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A sweep as an RO-Crate of the profile Process Run Crate (https://w3id.org/ro/wfrun), one of the Workflow Run RO-Crates:
-a directory with the design, what it read, the results and a description, in JSON-LD, of which program made them when,
+"""A sweep as an RO-Crate of the profile Process Run Crate (https://w3id.org/ro/wfrun), one of Workflow Run RO-Crates: a
+directory with the design, what it read, the results and a description, in JSON-LD, of which program made them when,
 where and of what. Programs and libraries are named by their hashes; inputs and templates lie in it."""
 from __future__ import annotations
 
@@ -120,6 +120,6 @@ def _action(store: Store, number: int, path: pathlib.Path, programs: dict[str, s
         "@id": f"#point-{number}", "@type": "CreateAction", "name": f"point {number}", "instrument": _id(program),
         "description": " ".join(["umwelt", "run", *point.arguments]), "startTime": _time(result.get("began")),
         "endTime": _time(result.get("ended")), "actionStatus": "http://schema.org/CompletedActionStatus",
-        "object": [_id("design.yaml"), _id(f"#context-{result.get('context')}"), _id("#made-of")], "result": [_id("results.db")],
-        "location": _id(f"#host-{result.get('host')}"),
+        "object": [_id("design.yaml"), _id(f"#context-{result.get('context')}"), _id("#made-of")],
+        "result": [_id("results.db")], "location": _id(f"#host-{result.get('host')}"),
     }  # fmt: skip

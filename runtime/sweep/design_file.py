@@ -204,7 +204,7 @@ def _metrics(node: Node | None, factors: set[str]) -> dict[str, str]:
         if not NAME.fullmatch(key):
             raise value.error("a name of letters, digits and '_'", f"'{key}'")
         if key in factors or key in COLUMNS or key in COSTS:
-            what = "a factor" if key in factors else "a column of the results" if key in COLUMNS else "Umwelt's own metric"
+            what = "Umwelt's own metric" if key in COSTS else "a column of results" if key in COLUMNS else "a factor"
             raise value.error("a name of its own", f"'{key}', which is {what}")
         try:
             groups = re.compile(value.text(), re.MULTILINE).groups

@@ -42,7 +42,8 @@ function drawEnergy(report) {
   const asTable = (list, column) => [[{title: column, text: true}, {title: "energy", show: showJoules},
     {title: "share"}], list.map(([name, joules]) => [name, joules, showShare(joules, energy.joules)])];
   return section("energy", title,
-    `The ${energy.nodes ? "machine" : "network"} would draw ${showJoules(energy.joules)}, ${showShare(most.joules, energy.joules)} of it ` +
+    `The ${energy.nodes ? "machine" : "network"} would draw ${showJoules(energy.joules)}, ` +
+    `${showShare(most.joules, energy.joules)} of it ` +
     `${most.name}; on average ${showWatts(energy.average_watts)}, at most ` +
     `${showWatts(energy.peak_watts)} (at ${showTime(energy.peak_ps)}).${moneyOf(energy)}`,
     element("div", {class: "narrow"}, drawBars("energy", "Energy by what it was drawn for", parts.map(part => ({

@@ -63,7 +63,7 @@ class Errors(Case):
         self.wrong(DESIGN + "inputs: [d/in]\ntemplates: {in: in}\n", r"inputs\[0\]: expected another name")
         self.wrong(DESIGN + "metrics: {simulated_s: '(.)'}\n", "Umwelt's own metric")
         self.wrong(DESIGN + "metrics: {ranks: '(.)'}\n", "'ranks', which is a factor")
-        self.wrong(DESIGN + "metrics: {state: '(.)'}\n", "'state', which is a column")
+        self.wrong(DESIGN + "metrics: {state: '(.)'}\n", "'state', which is a column of results")
         self.wrong(self.with_factor("host: [a, b]"), "expected a name of its own, got 'host'")
 
     def test_one_amount_in_two_units(self):
