@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +10,14 @@ from scipy import stats
 
 from .sample import Axis, Sample
 
+MOST_INTERACTIONS = 45
 MANY = 12  # levels of a factor with numbers, above which it counts as continuous
-OUTLIER = 3.5  # robust standard deviations; Iglewicz and Hoaglin, "How to detect and handle outliers"
+OUTLIER = 3.5  # standard deviations; Iglewicz and Hoaglin, "How to detect and handle outliers"
+FARTHEST = 38.0  # standard deviations; what is less likely than that is no number
+ROUNDING = 1e-13  # scatter (of logarithms) that is none
+MIDDLE = 0.6745  # median distance of a normal variable from its median, in standard deviations
+# The same of the points of a row from the median of the row, the median itself left out.
+_MIDDLE = {2: 0.477, 3: 0.690, 4: 0.486, 5: 0.684, 6: 0.529, 7: 0.683, 8: 0.563, 10: 0.588, 12: 0.604}
 
 
 @dataclass(frozen=True)
@@ -42,20 +47,27 @@ def means(axis: Axis, values: np.ndarray, confidence: float) -> list[Mean]:
     for at, name in enumerate(names):
         part = values[index == at]
         if len(part):
-            half = float("nan")
-            if len(part) > 1:
-                half = float(stats.t.ppf((1 + confidence) / 2, len(part) - 1) * part.std(ddof=1) / len(part) ** 0.5)
-            found.append(Mean(name, numbers[at] if numbers else None, len(part), float(part.mean()), half))
+            found.append(Mean(name, numbers[at] if numbers else None, len(part), float(part.mean()),
+                              _half(part, confidence)))  # fmt: skip
     return found
 
 
-def interaction(one: Axis, other: Axis, values: np.ndarray) -> list[tuple[str, str, int, float]]:
-    """Mean at each pair of levels."""
+def _half(part: np.ndarray, confidence: float) -> float:
+    """Of the confidence interval of a mean."""
+    if len(part) < 2:
+        return float("nan")
+    return float(stats.t.ppf((1 + confidence) / 2, len(part) - 1) * part.std(ddof=1) / len(part) ** 0.5)
+
+
+def interaction(
+    one: Axis, other: Axis, values: np.ndarray, confidence: float
+) -> list[tuple[str, str, int, float, float]]:
+    """Points, mean and half of its confidence interval at each pair of levels."""
     found = []
     for a, b in itertools.product(range(len(one.levels)), range(len(other.levels))):
         part = values[(one.index == a) & (other.index == b)]
         if len(part):
-            found.append((one.levels[a], other.levels[b], len(part), float(part.mean())))
+            found.append((one.levels[a], other.levels[b], len(part), float(part.mean()), _half(part, confidence)))
     return found
 
 
@@ -64,49 +76,169 @@ class Term:
     name: str
     squares: float
     freedom: int
-    f: float
-    p: float
+    f: float | None  # none where nothing is left to estimate an error by
+    p: float | None
     share: float  # of all squares
 
 
-def variance(factors: list[Axis], values: np.ndarray, *, interactions: bool = True) -> tuple[list[Term], float]:
-    """Analysis of variance (type II), with interactions of two factors as far as the points suffice; the last term is
-    what is left. Also the share that is explained. By statsmodels."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pandas
-        from statsmodels.formula.api import ols
-        from statsmodels.stats.anova import anova_lm
+@dataclass(frozen=True)
+class Variance:
+    terms: list[Term]  # the last one is what is left
+    explained: float
+    notes: list[str]  # what the numbers cannot say
 
-        table = {"y": (values - values.mean()) / (values.std() or 1.0)}
-        terms, names = [], {}
-        for at, axis in enumerate(factors):
-            table[f"x{at}"] = axis.values if is_continuous(axis) else np.array(axis.levels)[axis.index]
-            term = f"x{at}" if is_continuous(axis) else f"C(x{at})"
-            terms.append(term)
-            names[term] = axis.name
-        size = {term: 1 if is_continuous(axis) else len(axis.levels) - 1 for term, axis in zip(terms, factors)}
-        free = len(values) - 1 - sum(size.values())
-        pairs: list[str] = []
-        for one, other in sorted(itertools.combinations(terms, 2), key=lambda pair: size[pair[0]] * size[pair[1]]):
-            if interactions and size[one] * size[other] < free and len(pairs) < 45:
-                free -= size[one] * size[other]
-                pairs.append(f"{one}:{other}")
-                names[pairs[-1]] = f"{names[one]} x {names[other]}"
-        if free < 1 and not pairs:
-            return [], float("nan")
-        frame = pandas.DataFrame(table)
-        fitted = ols("y ~ " + " + ".join(terms + pairs), frame).fit()
-        if fitted.df_resid < 1:
-            return [], float("nan")
-        rows = anova_lm(fitted, typ=2)
-    total = float(np.sum((values - values.mean()) ** 2)) or 1.0
-    scale = float(values.var()) or 1.0
-    return [
-        Term(names.get(name, "rest"), float(row["sum_sq"]) * scale, int(row["df"]), float(row["F"]),
-             float(row["PR(>F)"]), float(row["sum_sq"]) * scale / total)
-        for name, row in rows.iterrows()
-    ], float(fitted.rsquared)  # fmt: skip
+
+@dataclass
+class _Part:
+    """Of a model: a main effect or an interaction, or several that no row tells from each other."""
+
+    names: list[str]
+    factors: set[int]
+    block: np.ndarray
+    main: bool
+
+
+def variance(factors: list[Axis], values: np.ndarray, *, interactions: bool = True) -> Variance | None:
+    """Analysis of variance (type II). A term is in the model only if its rows let it be estimated beside those before
+    it: main effects first, then interactions of two, small ones first, as far as the points suffice. None if values
+    or factors do not differ."""
+    used = [axis for axis in factors if len(np.unique(axis.index)) > 1]
+    center = float(values.mean())
+    total = float(np.sum((values - center) ** 2))
+    # Squares of rounding errors, not of what was measured.
+    nothing = len(values) * (1e-14 * float(np.abs(values).max())) ** 2 + 1e-24 * total
+    if not used or total <= nothing:
+        return None
+    # Points of a row have the same columns: its mean stands for them, with their number as its weight.
+    rows, inverse, counts = np.unique(np.stack([axis.index for axis in used], axis=1), axis=0, return_inverse=True,
+                                      return_counts=True)  # fmt: skip
+    inverse = inverse.reshape(-1)
+    means_of_rows = np.bincount(inverse, values - center) / counts
+    within = float(np.sum((values - center - means_of_rows[inverse]) ** 2))
+    weight = np.sqrt(counts)[:, None]
+    y = weight[:, 0] * means_of_rows
+    parts, basis, notes = _model(used, rows, weight, len(values) if interactions else 0)
+
+    # All that follows is within the model's space: as many numbers as it has columns suffice.
+    z = basis.T @ y
+    blocks = [basis.T @ part.block for part in parts]
+    ones = basis.T @ weight
+    rest, free = within + float(np.sum((y - basis @ z) ** 2)), len(values) - basis.shape[1]
+    rest = rest if free and rest > nothing else 0.0
+    terms = []
+    for part, block in zip(parts, blocks):
+        # Type II: beside all terms that this one is no part of.
+        others = [blocks[at] for at, other in enumerate(parts)
+                  if other is not part and not (part.main and not other.main and part.factors & other.factors)]
+        own = _beside(_beside(np.zeros((len(z), 0)), np.hstack([ones, *others])), block, joined=False)
+        squares = float(np.sum((own.T @ z) ** 2))
+        squares = squares if squares > nothing else 0.0
+        f = squares / own.shape[1] / (rest / free) if rest else None
+        p = float(stats.f.sf(f, own.shape[1], free)) if f is not None else None
+        terms.append(Term(" = ".join(part.names), squares, own.shape[1], f, p, min(1.0, squares / total)))
+    if not free:
+        notes.append("There are as many terms as points: nothing is left to estimate an error by, so there are no F "
+                     "and p.")  # fmt: skip
+    elif not rest:
+        notes.append("Nothing at all is left unexplained: the squares are exact, and there are no F and p.")
+    terms.append(Term("rest", rest, free, None, None, rest / total))
+    return Variance(terms, 1 - rest / total, notes)
+
+
+def _beside(basis: np.ndarray, block: np.ndarray, joined: bool = True) -> np.ndarray:
+    """An orthonormal basis of what `block` adds to the space of `basis` (joined: of both)."""
+    size = np.linalg.norm(block, axis=0)
+    left = block / np.where(size > 0, size, 1)
+    for _ in range(2):  # twice: rounding of the first time
+        left = left - basis @ (basis.T @ left)
+    vectors, strengths, _ = np.linalg.svd(left, full_matrices=False)
+    added = vectors[:, strengths > 1e-7]
+    return np.hstack([basis, added]) if joined else added
+
+
+def _model(used: list[Axis], rows: np.ndarray, weight: np.ndarray, points: int):
+    """Terms, an orthonormal basis of all of them, and notes. Interactions have to leave one of `points`."""
+    notes: list[str] = []
+    lines = [is_continuous(axis) for axis in used]
+    if sum(len(np.unique(column)) - 1 for column in rows.T) >= len(rows):
+        more = [axis.numbers is not None and len(np.unique(column)) > 2 for axis, column in zip(used, rows.T)]
+        if more != lines and any(more):
+            notes.append("There are too few rows for a mean at each level: of factors with numbers this is a line.")
+        lines = [one or other for one, other in zip(lines, more)]
+    blocks = [_columns(axis, column, line) for axis, column, line in zip(used, rows.T, lines)]
+    parts: list[_Part] = []
+    basis = _beside(np.zeros((len(rows), 0)), weight)
+    ones = basis
+    unknown: list[str] = []
+    # Large ones first: they have all that is in smaller ones that follow from them.
+    for at in sorted(range(len(used)), key=lambda at: -blocks[at].shape[1]):
+        block = weight * blocks[at]
+        wider = _beside(basis, block)
+        if wider.shape[1] == basis.shape[1] + block.shape[1]:
+            basis = wider
+            parts.append(_Part([used[at].name], {at}, block, True))
+        elif not _joined(parts, ones, block, used[at].name, {at}):
+            unknown.append(used[at].name)
+    parts.sort(key=lambda part: min(part.factors))
+    known = sorted(set().union(*(part.factors for part in parts)))
+    mains = basis
+    left_out: dict[str, list[str]] = {
+        "these rows do not tell them from other factors": unknown,
+        "these rows do not tell them from main effects": [],
+        "these rows do not tell them from other interactions": [],
+        "combinations of their levels are missing": [],
+        "there are too few points": [],
+        f"there are {MOST_INTERACTIONS} interactions without them": [],
+    }  # fmt: skip
+    _, confounded, mixed, incomplete, few, many = left_out.values()
+    pairs = sorted(itertools.combinations(known, 2),
+                   key=lambda pair: blocks[pair[0]].shape[1] * blocks[pair[1]].shape[1])  # fmt: skip
+    inner: list[_Part] = []
+    for one, other in pairs if points else []:
+        name = f"{used[one].name} x {used[other].name}"
+        size = blocks[one].shape[1] * blocks[other].shape[1]
+        if size >= len(rows):
+            incomplete.append(name)
+            continue
+        block = weight * (blocks[one][:, :, None] * blocks[other][:, None, :]).reshape(len(rows), size)
+        wider = _beside(basis, block)
+        if wider.shape[1] == basis.shape[1] + size:
+            if wider.shape[1] >= points:
+                few.append(name)
+            elif len(inner) == MOST_INTERACTIONS:
+                many.append(name)
+            else:
+                basis = wider
+                inner.append(_Part([name], {one, other}, block, False))
+        elif (own := _beside(mains, block, joined=False).shape[1]) < size:
+            (incomplete if own else confounded).append(name)
+        elif not _joined(inner, mains, block, name, {one, other}):
+            mixed.append(name)
+    for why, names in left_out.items():
+        if names:
+            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            notes.append(f"Left out, for {why}: {', '.join(names[:10])}{more}.")
+    return parts + inner, basis, notes
+
+
+def _columns(axis: Axis, index: np.ndarray, line: bool) -> np.ndarray:
+    """Of a main effect, for each row."""
+    if line:
+        numbers = np.asarray(axis.numbers)[index]
+        return ((numbers - numbers.mean()) / (numbers.std() or 1.0))[:, None]
+    return (index[:, None] == np.unique(index)[1:]).astype(float)
+
+
+def _joined(parts: list[_Part], basis: np.ndarray, block: np.ndarray, name: str, factors: set[int]) -> bool:
+    """Whether one of `parts` is the same as `block` (both beside `basis`), and then has its name, too."""
+    size = _beside(basis, block, joined=False).shape[1]
+    for part in parts:
+        wider = _beside(basis, part.block)
+        if wider.shape[1] - basis.shape[1] == size and _beside(wider, block, joined=False).shape[1] == 0:
+            part.names.append(name)
+            part.factors |= factors
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -157,11 +289,12 @@ def surface(one: Axis, other: Axis, values: np.ndarray) -> Surface | None:
 
 def pareto(*criteria: np.ndarray) -> np.ndarray:
     """Which points no other one beats: is as good in all criteria (the less the better) and better in one. Of points
-    that are alike in all the first one."""
+    that are alike in all the first one. Points that lack a criterion are none of them."""
     values = np.stack(criteria, axis=-1)
+    lacking = np.isnan(values).any(axis=-1)
     front: list[int] = []
     for at in np.lexsort(tuple(reversed(criteria))):
-        if not np.any(np.all(values[front] <= values[at], axis=-1)):
+        if not lacking[at] and not np.any(np.all(values[front] <= values[at], axis=-1)):
             front.append(at)
     found = np.zeros(len(values), dtype=bool)
     found[front] = True
@@ -169,23 +302,62 @@ def pareto(*criteria: np.ndarray) -> np.ndarray:
 
 
 def residuals(sample: Sample, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far each point is from the others of its row, as a share (of the level's mean product where there are no
-    repetitions), and by how many robust standard deviations."""
-    logs = np.log(np.where(values > 0, values, np.nan))
-    rows, inverse, counts = np.unique(sample.rows, return_inverse=True, return_counts=True)
-    if counts.max() > 1:
-        center = np.array([np.nanmedian(logs[inverse == at]) for at in range(len(rows))])
-        off = logs - center[inverse]
-    else:
-        off = logs - np.nanmean(logs)
-        for axis in sample.factors:
-            index = axis.index
-            if is_continuous(axis):
-                slope = np.polyfit(axis.values, off, 1) if np.isfinite(off).all() else [0.0, 0.0]
-                off = off - np.polyval(slope, axis.values)
-                continue
-            for level in range(len(axis.levels)):
-                if (index == level).any():
-                    off[index == level] -= np.nanmean(off[index == level])
-    spread = 1.4826 * np.nanmedian(np.abs(off - np.nanmedian(off)))
-    return off, (off - np.nanmedian(off)) / spread if spread > 1e-15 else np.zeros_like(off)
+    """How far each point is from the median of its row, as a share (of the level's mean product where there are no
+    repetitions), and by how many standard deviations. Not a number where there is no logarithm."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = np.where(values > 0, np.log(values), np.nan)
+    good = np.isfinite(logs)
+    off, deviations = np.full(len(logs), np.nan), np.full(len(logs), np.nan)
+    rows, inverse, counts = np.unique(sample.rows[good], return_inverse=True, return_counts=True)
+    if counts.max(initial=0) > 1:
+        order = np.argsort(inverse, kind="stable")
+        parts = [part - np.median(part) for part in np.split(logs[good][order], np.cumsum(counts)[:-1])]
+        found = np.empty(len(order))
+        found[order] = np.concatenate(parts)
+        off[good], deviations[good] = found, _deviations(found, inverse, parts)
+        return np.expm1(off), deviations
+    if good.any():
+        found = _from_levels(sample, logs, good)
+        spread = np.median(np.abs(found - np.median(found))) / MIDDLE
+        off[good] = found
+        deviations[good] = (found - np.median(found)) / spread if spread > ROUNDING else 0.0
+    return np.expm1(off), deviations
+
+
+def _from_levels(sample: Sample, logs: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """What main effects leave of the good ones."""
+    left = logs[good] - logs[good].mean()
+    for axis in sample.factors:
+        index = axis.index[good]
+        if is_continuous(axis):
+            if len(np.unique(index)) > 1:
+                left = left - np.polyval(np.polyfit(axis.values[good], left, 1), axis.values[good])
+            continue
+        for level in np.unique(index):
+            left[index == level] -= left[index == level].mean()
+    return left
+
+
+def _deviations(off: np.ndarray, row: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
+    """Distances from the row's median in standard deviations: as many as a normal variable would have that is as
+    unlikely, for of few points the standard deviation is not known well. `parts`: these distances by row."""
+    # One of an odd number of points is the median itself, whose distance of nothing says nothing of the scatter; those
+    # of few points are shorter than those of many. Rows that do not scatter say nothing of those that do.
+    telling = [np.sort(np.abs(part))[len(part) % 2 :] / _MIDDLE.get(len(part), MIDDLE)
+               for part in parts if np.ptp(part) > ROUNDING]  # fmt: skip
+    if not telling:
+        return np.zeros(len(off))
+    distances = np.sort(np.concatenate(telling))
+    spread = distances[(len(distances) - 1) // 2]
+    if spread <= ROUNDING:  # most agree with their rows
+        return np.where(np.abs(off) > ROUNDING, np.sign(off) * FARTHEST, 0.0)
+    # That is robust and wastes much. The usual one of what it does not find to be far away wastes nothing.
+    near = np.abs(off) <= 2 * OUTLIER * spread
+    left = np.bincount(row[near], minlength=len(parts))
+    center = np.bincount(row[near], off[near], len(parts)) / np.maximum(left, 1)
+    free = max(int(np.sum(np.maximum(left - 1, 0)[[np.ptp(part) > ROUNDING for part in parts]])), 1)
+    spread = float(np.sum((off[near] - center[row[near]]) ** 2) / free) ** 0.5
+    # Of two points each is half of their distance away: the square root of 1/2 of the scatter of one.
+    unit = np.array([0.5**0.5 if len(part) == 2 else 1.0 for part in parts])[row] * spread
+    likely = stats.t.sf(np.abs(off) / unit, free)
+    return np.sign(off) * np.minimum(stats.norm.isf(likely), FARTHEST)

@@ -48,7 +48,7 @@ class Drawer:
         figure.savefig(self._directory / picture, metadata=metadata, bbox_inches="tight", dpi=150)
         plt.close(figure)
         with open(self._directory / data, "w", encoding="utf-8") as file:
-            write(file, header, rows)
+            write(file, header, ([_told(value) for value in row] for row in rows))
         return Figure(title, text, picture, data)
 
     def of_metric(self, name: str) -> list[Figure]:
@@ -103,39 +103,46 @@ class Drawer:
         figure, plots = _grid(len(pairs))
         rows = []
         for plot, (one, other) in zip(plots, pairs):
-            found = analysis.interaction(one, other, values)
+            found = analysis.interaction(one, other, values, self._confidence)
             for at, level in enumerate(other.levels[:10]):
-                line = [(a, mean) for a, b, _, mean in found if b == level]
+                line = [(a, mean, 0 if np.isnan(half) else half) for a, b, _, mean, half in found if b == level]
                 number = dict(zip(one.levels, one.numbers)) if one.numbers else {}
-                x = _positions(plot, one, [(a, number.get(a)) for a, _ in line])
-                plot.plot(x, [mean for _, mean in line], marker=".", linewidth=1, color=COLORS[at], label=level)
+                x = _positions(plot, one, [(a, number.get(a)) for a, _, _ in line])
+                plot.errorbar(x, [mean for _, mean, _ in line], yerr=[half for _, _, half in line], marker=".",
+                              linewidth=1, capsize=2, elinewidth=0.6, color=COLORS[at], label=level)  # fmt: skip
             plot.set_xlabel(one.name)
             plot.set_ylabel(name)
             plot.legend(title=other.name, fontsize=7, title_fontsize=7, frameon=False)
-            rows += [(one.name, other.name, *entry) for entry in found]
+            rows += [(one.name, other.name, a, b, count, mean, mean - half, mean + half)
+                     for a, b, count, mean, half in found]  # fmt: skip
+        share = f"{100 * self._confidence:g} %"
         return self._finish(
             figure, f"{stem}-interactions", f"Interactions on {name}",
-            "Mean at each pair of levels. Parallel lines: the two factors do not depend on each other.",
-            ["factor", "other", "level", "other_level", "points", "mean"], rows)  # fmt: skip
+            f"Mean at each pair of levels, with its {share} confidence interval (Student's t, over the points there; "
+            "none of one point). Parallel lines: the two factors do not depend on each other.",
+            ["factor", "other", "level", "other_level", "points", "mean", "low", "high"], rows)  # fmt: skip
 
     def _variance(self, sample: Sample, name: str, values: np.ndarray, stem: str) -> Figure | None:
-        if not sample.factors or values.std() == 0:
+        found = analysis.variance(sample.factors, values)
+        if found is None:
             return None
-        terms, explained = analysis.variance(sample.factors, values)
-        if not terms:
-            return None
-        shown = sorted(terms, key=lambda term: term.share)[-15:]
+        shown = sorted(found.terms, key=lambda term: term.share)[-15:]
         figure, plot = plt.subplots(figsize=(6, 0.6 + 0.28 * len(shown)))
+        level = 1 - self._confidence
         plot.barh([term.name for term in shown], [100 * term.share for term in shown],
-                  color=["grey" if term.name == "rest" else COLORS[0] if term.p < 1 - self._confidence else "lightgrey"
-                         for term in shown])  # fmt: skip
+                  color=["grey" if term.name == "rest" else COLORS[0] if term.p is None or term.p < level
+                         else "lightgrey" for term in shown])  # fmt: skip
         plot.set_xlabel("share of the squares (%)")
+        text = "Which factors explain what differs between points (type II); "
+        text += f"{100 * found.explained:.1f} % is explained. "
+        if any(term.p is not None for term in found.terms):
+            text += f"Light bars are not significant at {100 * level:g} %; 'rest' is what no factor explains. "
+        if any("=" in term.name for term in found.terms):
+            text += "'=': terms that these rows do not tell from each other. "
         return self._finish(
-            figure, f"{stem}-variance", f"Analysis of variance of {name}",
-            f"Which factors explain what differs between points (type II); {100 * explained:.1f} % is explained. "
-            f"Light bars are not significant at {100 * (1 - self._confidence):g} %; 'rest' is what no factor explains.",
+            figure, f"{stem}-variance", f"Analysis of variance of {name}", (text + " ".join(found.notes)).strip(),
             ["term", "squares", "freedom", "f", "p", "share"],
-            [(t.name, t.squares, t.freedom, t.f, t.p, t.share) for t in terms])  # fmt: skip
+            [(t.name, t.squares, t.freedom, t.f, t.p, t.share) for t in found.terms])  # fmt: skip
 
     def _surfaces(self, sample: Sample, name: str, values: np.ndarray, stem: str) -> Figure | None:
         numeric = [axis for axis in sample.factors if axis.numbers is not None and len(axis.levels) > 2]
@@ -205,6 +212,8 @@ class Drawer:
         if not others:
             return []
         front = analysis.pareto(time, *others.values())
+        if not front.any():
+            return []
         return [self._pareto(label, other, front, len(others)) for label, other in others.items()]
 
     def _pareto(self, label: str, other: np.ndarray, front: np.ndarray, criteria: int) -> Figure:
@@ -220,12 +229,20 @@ class Drawer:
         kind = label.split(" ")[0].rstrip(":")
         header = ["point", "time", kind, "front", *(axis.name for axis in sample.factors)]
         text = "Points that no other one beats in both are joined."
+        good = np.isfinite(time) & np.isfinite(other)
+        if not good.all():
+            text += f" {int((~good).sum())} that lack one of them are left out."
         if criteria > 1:
             text += " Dots are points that no other one beats in all of time, cost, energy and money that there are."
         return self._finish(
             figure, "pareto" if kind == "cost" else f"pareto-{kind}", f"Time and {kind}", text, header,
             ((sample.points[at], time[at], other[at], int(front[at]),
-              *(axis.levels[axis.index[at]] for axis in sample.factors)) for at in range(len(time))))  # fmt: skip
+              *(axis.levels[axis.index[at]] for axis in sample.factors)) for at in np.flatnonzero(good)))  # fmt: skip
+
+
+def _told(value: object) -> object:
+    """For CSV: what is no number is empty."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _cost(sample: Sample) -> np.ndarray:

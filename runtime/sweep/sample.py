@@ -20,6 +20,7 @@ class Axis:
     levels: list[str]
     numbers: list[float] | None  # of the levels
     index: np.ndarray
+    follows: bool = False  # from other factors
 
     @property
     def values(self) -> np.ndarray:
@@ -42,6 +43,13 @@ class Sample:
     all_factors: list[Axis]
     rows: np.ndarray
     seeds: np.ndarray
+    unfinished: tuple[tuple[str, ...], ...] = ()  # keys of points that did not complete
+
+    def keys(self) -> list[tuple[str, ...]]:
+        """Of all points: what tells a row in another file, too. Factors of which one level is left have a part in it,
+        for there it may be two."""
+        free = [axis for axis in self.all_factors if not axis.follows]
+        return [tuple(f"{axis.name}={axis.levels[axis.index[at]]}" for axis in free) for at in range(len(self.points))]
 
     def chosen(self, names: list[str] | None) -> list[str]:
         for name in names or []:
@@ -53,27 +61,34 @@ class Sample:
 def read(path: pathlib.Path) -> Sample:
     with results(path) as database:
         about = {key: json.loads(value) for key, value in database.execute("SELECT key, value FROM about")}
-        points = list(
+        entries = list(
             database.execute(
-                "SELECT point, position, began, hosts.name, row, seed FROM points "
-                "LEFT JOIN hosts ON hosts.id = host WHERE state = 'completed' ORDER BY point"
+                "SELECT point, position, began, hosts.name, row, seed, state FROM points "
+                "LEFT JOIN hosts ON hosts.id = host ORDER BY point"
             )
         )
+        points = [row for row in entries if row[6] == "completed"]
         if not points:
             raise SweepError(str(path), "points that completed", "none", "umwelt sweep --resume runs them")
         place = {row[0]: index for index, row in enumerate(points)}
         metrics, simulated = _metrics(database, place)
         levels: dict[str, list[tuple[str, float | None]]] = {}
+        others: dict[int, dict[str, str]] = {row[0]: {} for row in entries if row[0] not in place}
         for point, factor, level, number in database.execute("SELECT point, factor, level, number FROM levels"):
             if point in place:
                 levels.setdefault(factor, [("", None)] * len(points))[place[point]] = (level, number)
-    axes = [_axis(entry["name"], levels[entry["name"]]) for entry in about["factors"]]
-    factors = [axis for axis, entry in zip(axes, about["factors"]) if len(axis.levels) > 1 and not entry["follows"]]
+            elif point in others:
+                others[point][factor] = level
+    axes = [_axis(entry["name"], levels[entry["name"]], bool(entry["follows"])) for entry in about["factors"]]
+    factors = [axis for axis in axes if len(axis.levels) > 1 and not axis.follows]
+    unfinished = tuple(tuple(f"{axis.name}={of_point.get(axis.name, '')}" for axis in axes if not axis.follows)
+                       for of_point in others.values())  # fmt: skip
     default = [name for name in ("simulated_s", *about["metrics"]) if name in metrics]
     return Sample(
         about["name"], factors, np.array([row[0] for row in points]), np.array([row[1] for row in points]),
         np.array([row[2] or 0.0 for row in points]), [row[3] or "?" for row in points], metrics, simulated, default,
         about.get("cost"), axes, np.array([row[4] for row in points]), np.array([row[5] for row in points]),
+        unfinished,
     )  # fmt: skip
 
 
@@ -86,11 +101,11 @@ def _metrics(database, place: dict[int, int]) -> tuple[dict[str, np.ndarray], se
     return found, {name for name, simulated in names.values() if simulated}
 
 
-def _axis(name: str, entries: list[tuple[str, float | None]]) -> Axis:
+def _axis(name: str, entries: list[tuple[str, float | None]], follows: bool) -> Axis:
     distinct = dict(entries)
     numeric = all(number is not None for number in distinct.values())
     # By number where they have one, else in the order of the texts, so that two databases agree.
     levels = sorted(distinct, key=lambda level: (distinct[level] if numeric else 0, level))
     place = {level: index for index, level in enumerate(levels)}
     numbers = [float(distinct[level] or 0) for level in levels] if numeric else None
-    return Axis(name, levels, numbers, np.array([place[level] for level, _ in entries]))
+    return Axis(name, levels, numbers, np.array([place[level] for level, _ in entries]), follows)
