@@ -19,5 +19,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/${CMAKE_IN
 set(CPACK_DEBIAN_PACKAGE_DEPENDS python3)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, python3-yaml")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "gdb, gnuplot-nox, hwloc-nox, python3-jinja2, python3-matplotlib, python3-scipy, python3-statsmodels, slurm-wlm")
+    "gdb, gnuplot-nox, hwloc-nox, python3-jinja2, python3-matplotlib, python3-scipy, slurm-wlm")
 include(CPack)

@@ -6,7 +6,7 @@ import os
 import sys
 
 DEBIAN = "/usr/bin/python3"
-MODULES = ("yaml", "numpy", "scipy", "matplotlib", "jinja2", "statsmodels")
+MODULES = ("yaml", "numpy", "scipy", "matplotlib", "jinja2")
 
 
 def choose() -> None:

@@ -53,7 +53,7 @@ def main():
         from sweep import analysis, sample
     except ImportError as error:
         raise studies.Failure(f"{sys.executable}: expected what umwelt sweep needs for its statistics, got: {error}. "
-                              "Packages python3-statsmodels, python3-scipy; /usr/bin/python3 sees them") from None
+                              "Packages python3-numpy, python3-scipy; /usr/bin/python3 sees them") from None
     real = measured(options.data / "hpl_factorial.csv")
     p, q = options.grid
     names = {name: f"{{{name}}}" for name in FACTORS}
@@ -81,7 +81,8 @@ def main():
             axes.append(sample.Axis(name, [str(level) for level in there], None,
                                     analysis.np.array([there.index(one[at]) for one in real])))
         axes = [axis for axis in axes if len(axis.levels) > 1]
-        return {term.name: term for term in analysis.variance(axes, analysis.np.array(logs), interactions=False)[0]}
+        found = analysis.variance(axes, analysis.np.array(logs), interactions=False)
+        return {term.name: term for term in found.terms} if found else {}
 
     logs_real = [math.log(statistics.median(runs)) for runs in real.values()]
     logs_here = [math.log(rates[one]) for one in real]
@@ -107,9 +108,11 @@ def write(study, real, rates, of_real, of_here):
              "here_gflops": f"{rates[one]:.6g}"} for one, runs in real.items()]
     mean_real = statistics.geometric_mean([statistics.median(runs) for runs in real.values()])
     mean_here = statistics.geometric_mean([rates[one] for one in real])
-    shares = [[name, *(f"{100 * terms[name].share:.1f} %" if name in terms else "" for terms in (of_real, of_here)),
-               *(f"{terms[name].p:.2g}" if name in terms and name != "rest" else "" for terms in (of_real, of_here))]
-              for name in [*ranking(of_real), "rest"]]
+    shares = []
+    for name in [*ranking(of_real), "rest"]:
+        both = [terms.get(name) for terms in (of_real, of_here)]
+        shares.append([name, *("" if term is None else f"{100 * term.share:.1f} %" for term in both),
+                       *("" if term is None or term.p is None else f"{term.p:.2g}" for term in both)])
     effects = []
     for at, name in enumerate(FACTORS):
         for level in levels(real, at):

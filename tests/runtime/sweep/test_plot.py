@@ -240,6 +240,13 @@ class Outliers(unittest.TestCase):
 
 
 class Page(Case):
+    def test_a_factor_that_changed_nothing_is_named(self):
+        self.design(DESIGN + "  idle: {environment: NOBODY_READS_IT, levels: [1, 2]}\n")
+        self.sweep("design.yaml")
+        self.sweep("plot", "design.sweep")
+        page = (self.directory / "design.sweep" / "plots" / "index.html").read_text()
+        self.assertEqual(re.findall(r"(\w+) has changed nothing that is simulated", page), ["idle"])
+
     def test_each_figure_has_its_data(self):
         self.design(DESIGN.replace("2, 4", "2, 4, 8") + "replicates: 2\ncost: ranks * simulated_s\n"
                     "metrics: {units: 'result: ([0-9.]+)'}\n")  # fmt: skip
@@ -247,9 +254,14 @@ class Page(Case):
         self.sweep("plot", "design.sweep")
         plots = self.directory / "design.sweep" / "plots"
         page = (plots / "index.html").read_text()
-        pictures = re.findall(r'<img src="([^"]+)"', page)
+        self.assertFalse(re.search(r"(src|href)=\"(https?:|//)", page), "one file")
         data = re.findall(r'<a href="([^"]+)">Data', page)
-        self.assertEqual(len(pictures), len(data))
+        pictures = [name.replace(".csv", ".svg") for name in data]
+        self.assertEqual(page.count("<svg"), len(data))
+        self.assertEqual(page.count("<details"), len(data), "a table behind each")
+        names = re.findall(r'\bid="([^"]+)"', page)
+        self.assertEqual(len(names), len(set(names)), "each name once")
+        self.assertFalse("has changed nothing" in page)
         self.assertEqual({name.rsplit("-", 1)[-1].removesuffix(".svg") for name in pictures},
                          {"effects", "interactions", "variance", "surface", "outliers", "pareto"})  # fmt: skip
         for name in (*pictures, *data):
