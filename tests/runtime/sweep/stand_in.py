@@ -60,7 +60,9 @@ def run(words):
         time.sleep(60)
     codes = {"fail": 3, "deadlock": 122, "usage": 121}
     if what in codes:
-        print(f"umwelt: {what} as asked", file=sys.stderr)
+        print("the program's own line\n" f"umwelt: {what} as asked", file=sys.stderr)
+        if what == "deadlock":  # as Umwelt tells where ranks wait
+            print("\n".join(f"  rank {rank} in MPI_Recv" for rank in range(30)), file=sys.stderr)
         sys.exit(codes[what])
     base = number([os.path.basename(word) for word in rest])  # wherever the program lies
     print(f"result: {base / 7:.3f} units")
