@@ -287,7 +287,8 @@ class Estimates(Base):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             before = len(self.runs())
             process = subprocess.Popen(self.command("design.yaml", "--dry-run"), cwd=self.directory, text=True,
-                                       env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # fmt: skip
+                                       env=self.environment, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE)  # fmt: skip
             self.wait_for(lambda: any("slow" in line for line in self.runs()[before:]))
             process.send_signal(number)
             _, errors = process.communicate()
