@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Sweeps by a real Slurm, of this machine alone."""
+import itertools
 import json
 import os
 import signal
 import subprocess
 import time
 import unittest
+from unittest import mock
 
 from cluster import cluster, missing
 from faults import simulated
 from support import DESIGN, STAND_IN, Case
 
+from sweep import execution
 from sweep.store import Store
+from sweep.worker import Worker
 
 
 @unittest.skipIf(missing(), missing())
@@ -129,6 +133,18 @@ class Asked(Case):
         self.sweep("--resume", "design.sweep", "--slurm")
         self.assertEqual(self.asked("mem"), ["768M", "1536M", "3072M"])
         self.assertEqual(set(self.asked("cpus-per-task")), {"3"})
+
+    def test_a_task_with_too_little_memory_leaves_the_point_to_one_with_more(self):
+        self.design("program: ./app\narguments: '{n} die'\nfactors: {n: [1, 2]}\n"
+                    "run: {retries: 2}\nslurm: {tasks: 1, time: 60, memory: 9MiB}\n")  # fmt: skip
+        self.sweep("design.yaml", "--slurm")
+        job = {"id": "7", "task": 0, "restart": 0}
+        for who, expected in ((job, 1), (None, 4)):  # here it is tried as often as the design says
+            with mock.patch.object(execution, "_oom_kills", itertools.count().__next__):
+                Worker(self.store, str(STAND_IN), who).run(self.store.points(), 1)
+            self.assertEqual([[one["kind"] for one in entries] for entries in self.store.attempts().values()],
+                             [["memory"] * expected] * 2)  # fmt: skip
+            self.store.forgive()
 
     def test_time_doubles_when_it_was_too_little_but_not_that_of_the_design(self):
         self.design(DESIGN + "run: {retries: 9}\n")
