@@ -68,11 +68,14 @@ def _ask(*command: str, patience: float = 120) -> str:
             command[0], "an answer of Slurm", f"none within {patience:g} s", "sinfo tells whether Slurm is up", 125
         ) from None
     if done.returncode != 0:
+        submits = command[0] == "sbatch"
         raise SweepError(
             command[0],
-            "Slurm to take it",
+            "Slurm to take it" if submits else "an answer of Slurm",
             done.stderr.strip().replace("\n", "; ") or f"exit code {done.returncode}",
-            "change `slurm:` in the design, then umwelt sweep --resume DESIGN.yaml --slurm; or ask sinfo",
+            "change `slurm:` in the design, then umwelt sweep --resume DESIGN.yaml --slurm; or ask sinfo"
+            if submits
+            else "sinfo tells whether Slurm is up",
             125,
         )
     return done.stdout
@@ -119,8 +122,8 @@ def check_idle(store: Store) -> None:
                 f"where squeue answers: scancel --name={name}; whoever is dead counts as such after some minutes",
             ) from None
         print(
-            f"umwelt sweep: warning: jobs of this sweep may still be with Slurm, elsewhere (squeue --name={name}): "
-            f"here {error}",
+            f"umwelt sweep: warning: jobs of this sweep may still be with Slurm (squeue --name={name}), which does not "
+            f"answer here: {error}",
             file=sys.stderr,
         )
         return

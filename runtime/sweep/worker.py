@@ -58,7 +58,8 @@ def context(store: Store, umwelt: str, image: dict[str, str] | None = None) -> t
     made_of = provenance.files(umwelt, meta["programs"], [*meta["inputs"], *meta["other_files"]])
     check_files(store, made_of, image is not None)
     value = {
-        "files": made_of | ({"image": image} if image else {}),
+        "files": made_of | ({"image": image} if image and all(image.values()) else {}),
+        "image": next(iter(image)) if image else None,
         "environment": provenance.environment(),
         "umwelt": meta["umwelt"],
         "git": meta["git"],

@@ -242,7 +242,7 @@ class Asked(Case):
             self.assertIn("expected nobody who works on it, got a task of Slurm", done.stderr)
             os.utime(marker, (1, 1))
             done = self.sweep("--resume", "design.sweep")
-            self.assertIn("warning: jobs of this sweep may still be with Slurm, elsewhere", done.stderr)
+            self.assertIn("warning: jobs of this sweep may still be with Slurm ", done.stderr)
         self.assertEqual(len(self.store.completed()), 6)
 
 
