@@ -20,6 +20,7 @@ from .store import Planned, Store
 
 _GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 _ROOM = 1 << 20  # bytes
+_READ = 1 << 16  # bytes of standard error, from either end
 _LOOK = 0.5  # seconds between two looks at memory
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -63,6 +64,24 @@ def _memory(session: int) -> int:
     return (own + shared) * page
 
 
+def told(errors: str) -> str:
+    """The line of standard error that says what went wrong: the first that Umwelt itself wrote, else the last one."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    own = (line for line in lines if line.startswith("umwelt") or ": expected " in line)
+    return next(own, lines[-1] if lines else "")
+
+
+def _last(path: pathlib.Path) -> str:
+    """The last lines of standard error; before them the one that says what went wrong, if that is not among them."""
+    with open(path, "rb") as file:
+        begin = file.read(_READ)
+        file.seek(max(len(begin), os.fstat(file.fileno()).st_size - _READ))
+        text = (begin + file.read(_READ)).decode(errors="replace").strip()
+    last = "\n".join(text.splitlines()[-20:])[-4000:]
+    line = told(text)[:1000]
+    return last if line in last else f"{line}\n...\n{last}"
+
+
 def _check_room(path: pathlib.Path) -> None:
     """A run that finds the disk full would count as failed, and is not at fault."""
     there = os.statvfs(path)
@@ -83,10 +102,11 @@ class Attempt:
         self.point = point
         self._store = store
         self._meta = meta
-        self._shared = shared  # context, host, job
+        self._shared = shared  # context, host, job, image
         self._limit = meta["run"]["memory"]
         self._timeout = meta["run"]["timeout"]
         self._stopped: str | None = None
+        self.why_interrupted = ("interrupted", "stopped from outside")  # kind and reason, if it is
         self._kill_at: float | None = None
         self._look_at = 0.0
         self._peak = 0
@@ -94,11 +114,12 @@ class Attempt:
         self._began = time.time()
         self._clock = time.monotonic()
         self._load = provenance.load()
-        self._marker = store.begin(point.number, {"began": self._began, "pid": os.getpid(), "who": shared["who"]})
+        self._marker = store.begin(point.number, {"began": self._began, "who": shared["who"]})
         self.directory = store.path / "work" / self._marker.name
-        self.command = [umwelt, "run", "--quiet", "--report", "report.json", *point.arguments]
-        if image := (meta["slurm"].get("image") if shared["who"].get("job") else None):
-            self.command = ["apptainer", "exec", image, *self.command]
+        # Umwelt is in the image, too, wherever it lies there.
+        inside = shared.get("inside")
+        start = [*inside, f"--pwd={self.directory.resolve()}", shared["image"], "umwelt"] if inside else [umwelt]
+        self.command = [*start, "run", "--quiet", "--report", "report.json", *point.arguments]
         self._prepare()
         with open(self._out, "wb") as out, open(self._err, "wb") as err, open(os.devnull, "rb") as nothing:
             self._process = subprocess.Popen(
@@ -129,6 +150,16 @@ class Attempt:
         for name in self._meta["inputs"]:
             (self.directory / pathlib.Path(name).name).symlink_to(name)
 
+    def beat(self) -> None:
+        """Whoever sees only the files sees by this that somebody runs it (Store.fresh)."""
+        with contextlib.suppress(OSError):
+            os.utime(self._marker)
+
+    @property
+    def by_limit(self) -> bool:
+        """Whether it was ended by a limit of the design."""
+        return self._stopped in ("timeout", "memory")
+
     def tend(self) -> float | None:
         """Limits of time and memory; tells when to look again."""
         now = time.monotonic()
@@ -149,7 +180,7 @@ class Attempt:
         return min(times)
 
     def stop(self, why: str) -> float:
-        self._stopped = why
+        self._stopped = self._stopped or why
         self._signal(signal.SIGTERM)
         self._kill_at = time.monotonic() + _GRACE
         return self._kill_at
@@ -181,11 +212,12 @@ class Attempt:
                 **{f"host.{key}": value for key, value in self._load.items()},
             },
         }
-        if self._stopped == "interrupted":
-            self._commit_failure(entry, "interrupted", "stopped from outside")
-            return "interrupted"
         kind, reason, found = self._outcome(code)
         if found is None:
+            if self._stopped == "interrupted":
+                kind, reason = self.why_interrupted
+            if self._stopped == "memory":
+                entry["limit"] = self._limit
             self._commit_failure(entry, kind, reason)
             return kind
         entry["host_metrics"] |= found.pop("host_metrics")
@@ -227,8 +259,7 @@ class Attempt:
 
     def _commit_failure(self, entry: dict[str, Any], kind: str, reason: str) -> None:
         with contextlib.suppress(OSError):
-            lines = self._err.read_text(errors="replace").strip().splitlines()
-            entry["errors"] = "\n".join(lines[-20:])[-4000:]
+            entry["errors"] = _last(self._err)
         self._store.commit_failure(self.point.number, {**entry, "kind": kind, "reason": reason})
         self._clear()
 

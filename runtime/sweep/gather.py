@@ -15,6 +15,7 @@ from typing import Any
 from . import schema
 from .commit import read_json
 from .errors import FAILURE, SweepError
+from .status import live
 from .store import Store, given_up
 
 _BATCH = 2000  # points between two insertions
@@ -101,7 +102,7 @@ def _fill(store: Store, writer: _Writer) -> Counter[str]:
         writer.add("contexts", writer.name("contexts", key), key, json.dumps(value))
     attempts = store.attempts()
     completed = dict(store.results())
-    running = {number for number, _, _ in store.running()}
+    running = live(store)
     states: Counter[str] = Counter()
     for point in store.points():
         failures = attempts.get(point.number, [])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from . import errors
 from .errors import SweepError
 from .known import Umwelt
+from .signals import Stopped, raise_signals
 from .store import Store, lock
 
 EXAMPLES = """examples:
@@ -63,13 +64,24 @@ def _sweep(umwelt: Umwelt, words: list[str]) -> int:
         raise SweepError("--jobs", "a number of points at the same time, 1 or more", str(given.jobs))
     if given.again and not given.resume:
         raise SweepError("--again", "--resume with it", "none")
-    from . import slurm, sweeps
+    if given.slurm and given.jobs is not None:
+        raise SweepError(
+            "--jobs",
+            "it without --slurm",
+            "both",
+            "say in the design how many points a task runs at once (`run: {jobs: }`, `slurm: {cpus: }`), or how many "
+            "tasks there are at once (`slurm: {at_once: }`)",
+        )
+    if given.wait and (given.dry_run or not given.slurm):
+        raise SweepError("--wait", "--slurm with it, and no --dry-run", "other options", "without --slurm it always waits")
+    if given.no_first_runs and not given.dry_run:
+        raise SweepError("--no-first-runs", "--dry-run with it", "none")
+    from . import estimate, slurm, sweeps
 
+    estimate.tidy()
     design = pathlib.Path(given.design)
-    if given.dry_run:
-        from .estimate import dry_run
-
-        return dry_run(design, umwelt, given.jobs, not given.no_first_runs)
+    if given.dry_run and not given.resume:
+        return estimate.dry_run(_a_design(design), umwelt, given.jobs, not given.no_first_runs, given.slurm)
     store = Store(
         pathlib.Path(given.output)
         if given.output
@@ -79,22 +91,22 @@ def _sweep(umwelt: Umwelt, words: list[str]) -> int:
     )
     if given.resume and not store.plan.exists():
         raise SweepError(str(store.path), "the directory of a sweep", "no plan.db in it", "leave out --resume")
-    if not given.resume and not design.is_file():
-        raise SweepError(
-            given.design,
-            "a design (YAML)",
-            "no such file" if not design.exists() else "a directory",
-            f"umwelt sweep --resume {design}" if (design / "plan.db").exists() else "",
-        )
-    if not given.resume and store.plan.exists():
+    if not given.resume and store.plan.exists() and design.is_file():
         raise store.taken()
-    examined = None if given.resume else sweeps.examine(design, umwelt)  # before there is any directory
+    examined = None if given.resume else sweeps.examine(_a_design(design), umwelt)  # before there is any directory
+    if given.resume and not design.exists():
+        raise SweepError(given.design, "a design (YAML)", "no such file", f"umwelt sweep --resume {store.path}")
+    settings = sweeps.settings(store, design) if given.resume and design.is_file() else None
+    if given.dry_run:
+        if settings:
+            store.settle(settings, keep=False)
+        return estimate.dry_resume(store, umwelt, given.jobs, not given.no_first_runs, given.slurm, given.again)
     with lock(store.path):
         if examined is not None:
             sweeps.begin(examined, store, umwelt)
-        elif design.is_file():
-            sweeps.check_same_design(store, design)
         slurm.check_idle(store)
+        if settings and store.settle(settings, keep=True):
+            print(f"{store.path}: `run:` and `slurm:` are those of {design} from now on")
         if given.again:
             store.forgive()
         if given.slurm:
@@ -102,6 +114,17 @@ def _sweep(umwelt: Umwelt, words: list[str]) -> int:
         else:
             return sweeps.run_here(store, umwelt, given.jobs)
     return slurm.wait(store) if given.wait and code == errors.OK else code
+
+
+def _a_design(path: pathlib.Path) -> pathlib.Path:
+    if not path.is_file():
+        raise SweepError(
+            str(path),
+            "a design (YAML)",
+            "no such file" if not path.exists() else "a directory",
+            f"umwelt sweep --resume {path}" if (path / "plan.db").exists() else "",
+        )
+    return path
 
 
 def _status(umwelt: Umwelt, words: list[str]) -> int:
@@ -232,6 +255,7 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         print("umwelt-sweep: expected to be started by `umwelt sweep`", file=sys.stderr)
         return errors.USAGE
+    raise_signals()
     umwelt, words = Umwelt(arguments[0]), arguments[1:]
     command = COMMANDS.get(words[0]) if words else None
     try:
@@ -258,5 +282,6 @@ def main(arguments: list[str]) -> int:
             file=sys.stderr,
         )
         return errors.FAILURE
-    except KeyboardInterrupt:
-        return 128 + 2
+    except Stopped as stopped:
+        print(f"umwelt sweep: stopped by {stopped}", file=sys.stderr)
+        return 128 + stopped.number

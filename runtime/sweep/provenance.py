@@ -60,13 +60,18 @@ def libraries(program: pathlib.Path) -> list[pathlib.Path]:
     return found
 
 
+def where_is(name: str) -> str | None:
+    """Where a program is: in PATH, or there."""
+    return shutil.which(name) or (name if pathlib.Path(name).is_file() else None)
+
+
 def files(umwelt: str, programs: Iterable[str], inputs: Iterable[str]) -> dict[str, dict[str, str]]:
     """SHA-256 of everything that decides what comes out: role, then path and hash."""
     command = pathlib.Path(umwelt)
     parts = {command, *(command.resolve().parent.parent / "lib" / "umwelt").glob("*.so*")}
     roles: dict[str, set[pathlib.Path]] = {"umwelt": parts, "programs": set(), "libraries": set(), "inputs": set()}
     for name in programs:
-        if found := shutil.which(name):
+        if found := where_is(name):
             roles["programs"].add(pathlib.Path(found))
     for program in (*roles["programs"], command):
         roles["libraries"] |= set(libraries(program))

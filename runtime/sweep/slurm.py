@@ -10,21 +10,24 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from typing import Any
 
-from . import estimate
+from . import estimate, provenance
 from .commit import commit, commit_json, read_json
 from .errors import OK, SweepError, plural
 from .gather import gather
 from .known import Umwelt
 from .quantities import shown_seconds
-from .store import Store, lock
+from .signals import Stopped
+from .status import live, status
+from .store import Planned, Store, lock
 from .sweeps import outcome, recover, tell
-from .worker import Stopped, Worker
+from .worker import Worker, context, inside
 
 _TASK_SECONDS = 600.0  # what a task should take: long beside its start, short beside what is lost with it
 _LEAST_TASKS = 8
@@ -50,9 +53,9 @@ _STATES = {
 }
 
 
-def _ask(*command: str) -> str:
+def _ask(*command: str, patience: float = 120) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)
     except FileNotFoundError:
         raise SweepError(
             command[0],
@@ -62,14 +65,17 @@ def _ask(*command: str) -> str:
         ) from None
     except subprocess.TimeoutExpired:
         raise SweepError(
-            command[0], "an answer of Slurm", "none within 120 s", "sinfo tells whether Slurm is up", 125
+            command[0], "an answer of Slurm", f"none within {patience:g} s", "sinfo tells whether Slurm is up", 125
         ) from None
     if done.returncode != 0:
+        submits = command[0] == "sbatch"
         raise SweepError(
             command[0],
-            "Slurm to take it",
+            "Slurm to take it" if submits else "an answer of Slurm",
             done.stderr.strip().replace("\n", "; ") or f"exit code {done.returncode}",
-            "change `slurm:` in the design, or ask sinfo",
+            "change `slurm:` in the design, then umwelt sweep --resume DESIGN.yaml --slurm; or ask sinfo"
+            if submits
+            else "sinfo tells whether Slurm is up",
             125,
         )
     return done.stdout
@@ -83,13 +89,14 @@ def _submissions(store: Store) -> list[pathlib.Path]:
     return sorted((store.path / "slurm").glob("[0-9]*.json"), key=lambda path: int(path.stem))
 
 
-def jobs(store: Store) -> Counter[str] | None:
-    """How many tasks are in which state; nothing if there is no Slurm in this sweep, or none that answers."""
+def tasks(store: Store) -> dict[str, str] | None:
+    """States of what Slurm has of this sweep, by job and task; nothing instead if there is none that answers."""
     if not _submissions(store):
-        return None
+        return {}
     with contextlib.suppress(SweepError):
-        lines = _ask("squeue", "--noheader", "--array", "--format=%T|%r", f"--name={job_name(store)}").splitlines()
-        return Counter(_waiting_state(*line.split("|", 1)) for line in lines)
+        form = "--format=%F_%K|%T|%r"
+        lines = _ask("squeue", "--noheader", "--array", form, f"--name={job_name(store)}").splitlines()
+        return {name: _waiting_state(state, reason) for name, state, reason in (line.split("|", 2) for line in lines)}
     return None
 
 
@@ -99,17 +106,59 @@ def _waiting_state(state: str, reason: str) -> str:
 
 
 def check_idle(store: Store) -> None:
-    """Nothing of this sweep may be with Slurm when points are given out again."""
+    """Nothing of this sweep may be with Slurm when points are given out again. Where Slurm does not answer (another
+    machine, a cluster that is gone), it goes on unless somebody is seen to run a point."""
     if not _submissions(store):
         return
-    there = _ask("squeue", "--noheader", "--format=%i", f"--name={job_name(store)}").split()
+    name = job_name(store)
+    try:
+        there = _ask("squeue", "--noheader", "--format=%i", f"--name={name}").split()
+    except SweepError as error:
+        if running := live(store, lambda: None, lambda: False):
+            raise SweepError(
+                str(store.path),
+                "nobody who works on it",
+                f"a task of Slurm, which does not answer here, that runs point {min(running)}",
+                f"where squeue answers: scancel --name={name}; whoever is dead counts as such after some minutes",
+            ) from None
+        print(
+            f"umwelt sweep: warning: jobs of this sweep may still be with Slurm (squeue --name={name}), which does not "
+            f"answer here: {error}",
+            file=sys.stderr,
+        )
+        return
     if there:
         raise SweepError(
             str(store.path),
             "no jobs of this sweep with Slurm",
             f"job {', '.join(there[:3])}",
-            f"wait for them (umwelt sweep status {store.path}), or scancel --name={job_name(store)}",
+            f"wait for them (umwelt sweep status {store.path}), or scancel --name={name}",
         )
+
+
+def image_of(store: Store) -> dict[str, str] | None:
+    """The image that points are to run in, and its hash (of one that has no file: nothing)."""
+    name = store.meta["slurm"].get("image")
+    if not name:
+        return None
+    if "://" in name:
+        return {name: ""}
+    if not pathlib.Path(name).is_file():
+        raise SweepError(
+            name, "the image of `slurm: {image: }`", "no such file", "a relative path is one from where the design lies"
+        )
+    return {name: provenance.hash_file(pathlib.Path(name))}
+
+
+def _check(store: Store, umwelt: Umwelt) -> dict[str, str] | None:
+    """What tasks would find wrong, all of them; tells the image."""
+    image = image_of(store)
+    if image:
+        inside(store)
+        if shutil.which("apptainer") is None:
+            print("umwelt sweep: warning: no apptainer in PATH here; nodes need one for `image:`", file=sys.stderr)
+    context(store, umwelt.path, image)
+    return image
 
 
 def start(store: Store, umwelt: Umwelt) -> int:
@@ -121,9 +170,10 @@ def start(store: Store, umwelt: Umwelt) -> int:
         states = gather(store)
         tell(store, states)
         return outcome(states)
-    array, collector, tasks = _submit(store, umwelt, missing, 1)
+    image = _check(store, umwelt)
+    array, collector, count = _submit(store, umwelt, missing, 1, image)
     print(
-        f"{store.path}: {plural(len(missing), 'point')} in {plural(tasks, 'task')}: job {array}, collector "
+        f"{store.path}: {plural(len(missing), 'point')} in {plural(count, 'task')}: job {array}, collector "
         f"{collector}. How far it is: umwelt sweep status {store.path}"
     )
     return OK
@@ -134,22 +184,55 @@ def _most_tasks() -> int:
     return max(1, (int(match[1]) if match else 1001) - 1)
 
 
-def _submit(store: Store, umwelt: Umwelt, points: list[int], round_: int) -> tuple[str, str, int]:
+def _at_once(store: Store) -> int:
+    """Points that a task runs at the same time."""
+    return min(store.meta["run"]["jobs"], store.meta["slurm"]["cpus"])
+
+
+def needs(store: Store, points: list[int], guess: dict[str, Any], most: int) -> tuple[int, float, int]:
+    """Tasks, and what each asks for: seconds, bytes. What is estimated doubles each time that Slurm found it too
+    little; what the design says does not."""
+    spec = store.meta["slurm"]
+    each = guess.get("seconds", 0.0)
+    count = spec["tasks"] or max(_LEAST_TASKS, math.ceil(len(points) * each / _TASK_SECONDS))
+    count = min(count, len(points), most)
+    known = store.attempts()
+
+    def times(kind: str) -> int:
+        """How often at most that came of one of these points."""
+        return max(sum(_by_slurm(one, kind) for one in known.get(number, [])) for number in points)
+
+    work = max(each * math.ceil(len(points) / count), guess.get("longest", each))
+    seconds = spec["time"] or max(300.0, 4 * work + 120) * 2 ** times("task_timeout")
+    memory = spec["memory"] or max(256 << 20, 2 * guess.get("memory", 0)) * _at_once(store) * 2 ** times("memory")
+    return count, seconds, memory
+
+
+def _by_slurm(failure: dict[str, Any], kind: str) -> bool:
+    return failure.get("kind") == kind and "limit" not in failure and bool(failure.get("who", {}).get("job"))
+
+
+def estimated(store: Store) -> bool:
+    """Whether the design leaves to Umwelt what it asks of Slurm."""
+    return any(store.meta["slurm"][key] is None for key in ("tasks", "time", "memory"))
+
+
+def _submit(
+    store: Store, umwelt: Umwelt, points: list[int], round_: int, image: dict[str, str] | None
+) -> tuple[str, str, int]:
     """Two submissions: the array and its collector."""
     spec = store.meta["slurm"]
-    guess = store.meta.get("estimate") or read_json(store.path / "slurm" / "estimate.json")
-    if guess is None and (spec["tasks"] is None or spec["time"] is None or spec["memory"] is None):
-        guess = estimate.first_runs(store, umwelt, points)
+    guess = read_json(store.path / "slurm" / "estimate.json") or {}
+    if not guess and estimated(store):
+        guess = estimate.first_runs(store, umwelt, points, image)
         commit_json(store.path / "slurm" / "estimate.json", guess, replace=True)
-    each = guess["seconds"] if guess else 0.0
-    tasks = spec["tasks"] or max(_LEAST_TASKS, math.ceil(len(points) * each / _TASK_SECONDS))
-    tasks = min(tasks, len(points), _most_tasks())
+    count, seconds, memory = needs(store, points, guess, _most_tasks())
     number = len(_submissions(store)) + 1
     base = store.path.resolve() / "slurm" / str(number)
-    record = {"points": points, "tasks": tasks, "round": round_, "submitted": time.time(), "each_s": each}
+    record = {"points": points, "tasks": count, "round": round_, "submitted": time.time(), "image": image}
+    record |= {"seconds": seconds, "memory": memory}
     commit_json(base.with_suffix(".json"), record, replace=True)
-    seconds = spec["time"] or max(300.0, 4 * each * math.ceil(len(points) / tasks) + 120)
-    memory = spec["memory"] or max(256 << 20, 2 * (guess["memory"] if guess else 0))
+    output = str(base).replace("%", "%%")  # Slurm has patterns there
     limit = f"%{spec['at_once']}" if spec["at_once"] else ""
     array = _sbatch(
         store,
@@ -157,9 +240,9 @@ def _submit(store: Store, umwelt: Umwelt, points: list[int], round_: int) -> tup
         "_task",
         number,
         seconds,
-        f"{base}.%a.out",
+        f"{output}.%a.out",
         [
-            f"--array=0-{tasks - 1}{limit}",
+            f"--array=0-{count - 1}{limit}",
             f"--cpus-per-task={spec['cpus']}",
             "--requeue",
             f"--mem={math.ceil(memory / 2**20)}M",
@@ -171,11 +254,11 @@ def _submit(store: Store, umwelt: Umwelt, points: list[int], round_: int) -> tup
         "_collect",
         number,
         max(600.0, len(points) / 50),
-        f"{base}.collector.out",
+        f"{output}.collector.out",
         [f"--dependency=afterany:{array}"],
     )
     commit_json(base.with_suffix(".json"), {**record, "array": array, "collector": collector}, replace=True)
-    return array, collector, tasks
+    return array, collector, count
 
 
 def _sbatch(
@@ -213,13 +296,35 @@ def task(store: Store, umwelt: Umwelt, number: str) -> int:
     _before_restart(store, job)
     missing, _ = store.remaining()
     mine = set(record["points"][index :: record["tasks"]]) & set(missing)
-    spec = store.meta["slurm"]
+
+    def done(point: Planned, kind: str) -> None:
+        print(f"point {point.number}: {kind}", flush=True)
+
+    worker = Worker(store, umwelt.path, job, done, record.get("image"), lambda signal_: _why_stopped(store, signal_))
     try:
-        worker = Worker(store, umwelt.path, job, lambda point, kind: print(f"point {point.number}: {kind}", flush=True))
-        worker.run(store.points(sorted(mine)), min(store.meta["run"]["jobs"], spec["cpus"]))
+        worker.run(store.points(sorted(mine)), _at_once(store))
     except Stopped as stopped:
         return 128 + stopped.number
     return OK
+
+
+def _why_stopped(store: Store, number: int) -> tuple[str, str]:
+    """SIGTERM comes from scancel, from a preemption, and when a task's time is over: Slurm says which. Its answer must
+    come soon, for SIGKILL comes, too (KillWait)."""
+    if number != signal.SIGTERM or not (job := os.environ.get("SLURM_JOB_ID")):
+        return "interrupted", f"stopped by signal {number}"
+    try:
+        said = _ask("scontrol", "--oneliner", "show", "job", job, patience=5)
+        over = re.search(r"\bReason=TimeLimit\b|\bJobState=(TIMEOUT|DEADLINE)\b", said) is not None
+    except SweepError:
+        over = time.time() >= float(os.environ.get("SLURM_JOB_END_TIME") or "inf")
+    return ("task_timeout", _time_is_over(store)) if over else ("interrupted", "Slurm ended its task")
+
+
+def _time_is_over(store: Store) -> str:
+    given = store.meta["slurm"]["time"]
+    limit = f" ({shown_seconds(given)})" if given else ""
+    return f"its task came to the end of its time with Slurm{limit}: raise `slurm: {{time: }}` in the design"
 
 
 def _before_restart(store: Store, job: dict[str, Any]) -> None:
@@ -263,7 +368,9 @@ def collect(store: Store, umwelt: Umwelt, number: str) -> int:
             return "interrupted", "whoever ran it was killed"
         key = f"{job['id']}_{job['task']}"
         state = states.setdefault(key, _state(job))
-        return _STATES.get(state, "lost"), f"Slurm's task {key} ended as {state} on {marker['who'].get('host', '?')}"
+        kind = _STATES.get(state, "lost")
+        reason = f"Slurm's task {key} ended as {state} on {marker['who'].get('host', '?')}"
+        return kind, f"{reason}: {_time_is_over(store)}" if kind == "task_timeout" else reason
 
     with _patient_lock(store.path):
         recover(store, lost)
@@ -274,9 +381,10 @@ def collect(store: Store, umwelt: Umwelt, number: str) -> int:
             print(f"task {key}: {state}")
         fewer = len(missing) < len(record["points"])
         if missing and not _cancelled(store, record) and (fewer or record["round"] <= store.meta["run"]["retries"]):
-            array, collector, tasks = _submit(store, umwelt, missing, record["round"] + (not fewer))
+            again = record["round"] + (not fewer)
+            array, collector, count = _submit(store, umwelt, missing, again, record.get("image"))
             print(
-                f"{plural(len(missing), 'point')} again in {plural(tasks, 'task')}: job {array}, collector {collector}"
+                f"{plural(len(missing), 'point')} again in {plural(count, 'task')}: job {array}, collector {collector}"
             )
     return outcome(found)
 
@@ -306,22 +414,28 @@ def _patient_lock(path: pathlib.Path):
 
 def wait(store: Store) -> int:
     """Until Slurm has no job of this sweep any more."""
-    from .status import status
+    try:
+        _wait(store)
+    except Stopped as stopped:
+        print(
+            f"umwelt sweep: {stopped}: nobody waits any more; Slurm goes on with it: umwelt sweep status {store.path}",
+            file=sys.stderr,
+        )
+        return 128 + stopped.number
+    states = gather(store)
+    tell(store, states)
+    return outcome(states)
 
+
+def _wait(store: Store) -> None:
     last = 0.0
-    while True:
-        counts = jobs(store)
-        if counts is None:
+    while (there := tasks(store)) != {}:
+        if there is None:
             time.sleep(2)
             continue
-        if not counts:
-            break
         if sys.stderr.isatty() and time.monotonic() - last > 2:
             last = time.monotonic()
             found = status(store)
             left = shown_seconds(found.get("seconds_left", 0.0))
             print(f"\r\033[K{found['completed']} of {found['points']} points, {left} left", end="", file=sys.stderr)
         time.sleep(0.5)
-    states = gather(store)
-    tell(store, states)
-    return outcome(states)

@@ -2,44 +2,92 @@
 """How far a sweep is: from the files that are there, without asking whoever runs it."""
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import pathlib
 import sys
 import time
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from .commit import read_json
 from .errors import INCOMPLETE, OK
+from .execution import told
 from .quantities import shown_seconds
-from .store import Store
+from .store import Store, locked, machine, started
 
 _PERIOD = 1.0  # seconds
+_PATIENCE = 60.0  # seconds without an answer of Slurm, nor anybody else who works on it
+Tasks = dict[str, str]  # state by JOB_TASK, of what Slurm has; nothing instead of that if it does not answer
+
+
+def _tasks(store: Store) -> Tasks | None:
+    from . import slurm
+
+    return slurm.tasks(store)
+
+
+def live(
+    store: Store, tasks: Callable[[], Tasks | None] | None = None, lock: Callable[[], bool] | None = None
+) -> set[int]:
+    """Points that somebody runs at this moment: whoever was killed leaves its marker, too. On this machine processes
+    tell, of tasks elsewhere Slurm, of a sweep elsewhere the lock."""
+    here = machine()
+    held = functools.cache(lock or (lambda: locked(store.path)))
+    ask = functools.cache(tasks or (lambda: _tasks(store)))
+
+    def alive(marker: pathlib.Path, who: dict[str, Any]) -> bool:
+        if who.get("machine") == here:
+            return started(who["pid"]) == who.get("started") is not None
+        job = who.get("who", {}).get("job")
+        if not job:
+            return held()
+        there = ask()
+        if there is None:
+            return store.fresh(marker)
+        return there.get(f"{job['id']}_{job['task']}", "pending") in ("running", "completing", "suspended", "stopped")
+
+    return {number for number, marker, who in store.running() if alive(marker, who)}
 
 
 def status(store: Store) -> dict[str, Any]:
-    missing, failed = store.remaining()
-    running = store.running()
-    completed = store.completed()
+    found, _ = _look(store)
+    return found
+
+
+def _look(store: Store) -> tuple[dict[str, Any], bool | None]:
+    """How far it is, and whether anybody works on it; None: only Slurm could tell, and does not."""
+    tasks = _tasks(store)
+    running = live(store, lambda: tasks)
+    held = locked(store.path)
+    numbers = set(store.numbers())
+    completed = store.completed() & numbers  # what completes from now on counts the next time
+    missing, failed = store.remaining(completed)
     found: dict[str, Any] = {
-        "points": len(missing) + len(failed) + len(completed),
+        "points": len(numbers),
         "completed": len(completed),
         "failed": len(failed),
         "missing": len(missing),
-        "running": len({number for number, _, _ in running} & set(missing)),
+        "running": len(running & set(missing)),
     }
     pace = _pace(store)
     if pace and missing:
         found["seconds_left"] = len(missing) / pace
-    from . import slurm
-
-    if (jobs := slurm.jobs(store)) is not None:
-        found["slurm"] = jobs
-    return found
+    if tasks is not None and (tasks or (store.path / "slurm").exists()):
+        found["slurm"] = Counter(tasks.values())
+    works = bool(running or tasks or held)
+    return found, None if tasks is None and not works else works
 
 
 def _pace(store: Store) -> float | None:
     """Points a second, of the last ones."""
-    times = sorted(path.stat().st_mtime for _, path in store.results())[-200:]
+    times = []
+    for _, path in store.results():
+        with contextlib.suppress(OSError):
+            times.append(path.stat().st_mtime)
+    times = sorted(times)[-200:]
     return (len(times) - 1) / (times[-1] - times[0]) if len(times) > 2 and times[-1] > times[0] else None
 
 
@@ -62,23 +110,29 @@ def _text(found: dict[str, Any]) -> str:
 
 
 def show(store: Store, follow: bool, as_json: bool) -> int:
-    live = follow and sys.stdout.isatty()
+    live_line = follow and sys.stdout.isatty()
     last = ""
+    silent = time.monotonic()
     while True:
-        found = status(store)
+        found, works = _look(store)
+        if works is not None:
+            silent = time.monotonic()
         done = found["missing"] == 0
         text = json.dumps(found) if as_json else _text(found)
         if not follow:
             print(text)
             break
-        if live:
+        if live_line:
             print(f"\r\033[K{text}", end="\n" if done else "", flush=True)
         elif text != last:
             print(text, flush=True)
         last = text
-        if done:
+        if done or works is False or time.monotonic() - silent > _PATIENCE:
             break
         time.sleep(_PERIOD)
+    if found["missing"] and not works:
+        why = "nobody works on it" if works is False else "Slurm does not answer, and nobody else works on it"
+        print(f"{chr(10) * live_line}{why}: umwelt sweep --resume {store.path}", file=sys.stderr)
     if not as_json and not follow and found["failed"]:
         _show_failures(store)
     return OK if found["completed"] == found["points"] else INCOMPLETE
@@ -91,10 +145,10 @@ def _show_failures(store: Store, most: int = 10) -> None:
     }
     for number, path in list(shown.items())[:most]:
         entry = read_json(path) or {}
-        error = (entry.get("errors") or "").splitlines()
+        error = told(entry.get("errors") or "")
         print(
             f"  point {number}: {entry.get('kind', 'damaged')}: {entry.get('reason', '')}"
-            + (f": {error[0][:200]}" if error else "")
+            + (f": {error[:200]}" if error else "")
         )
     if len(shown) > most:
         print(f"  and {len(shown) - most} more: umwelt sweep export {store.path} --table failures")

@@ -2,6 +2,7 @@
 """The directory of a sweep: the plan, what is there of each point, who works on it.
 
     design.yaml, plan.db          what is to be run; never changed
+    settings.json                 how it is run (`slurm:`, part of `run:`), if that was changed since
     results/NNN/POINT.json        a point that completed
     failures/NNN/POINT.K.json     its K-th attempt, that did not
     running/POINT.WHO             an attempt that has begun; left behind if whoever ran it was killed
@@ -62,6 +63,7 @@ class Store:
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
         self._meta: dict[str, Any] | None = None
+        self._settings: dict[str, Any] | None = None
 
     # The plan
 
@@ -137,8 +139,21 @@ class Store:
                     f"format {meta['format']}",
                     "use the Umwelt that made it, or a newer one",
                 )
+            settings = self._settings or read_json(self.path / "settings.json") or {}
+            for key in ("run", "slurm"):
+                meta[key] = {**meta[key], **settings.get(key, {})}
             self._meta = meta
         return self._meta
+
+    def settle(self, settings: dict[str, dict[str, Any]], keep: bool) -> bool:
+        """How points are run from now on; `keep`: for all who work on it later, else for this process. Tells whether
+        that is another way."""
+        if all(self.meta[part].get(key) == value for part in settings for key, value in settings[part].items()):
+            return False
+        self._settings, self._meta = settings, None
+        if keep:
+            commit_json(self.path / "settings.json", settings, replace=True)
+        return True
 
     def points(self, numbers: list[int] | None = None) -> Iterator[Planned]:
         """In the order in which they run."""
@@ -230,8 +245,21 @@ class Store:
     def begin(self, number: int, who: dict[str, Any]) -> pathlib.Path:
         path = self.path / "running" / f"{number}.{socket.gethostname()}.{os.getpid()}.{time.time_ns()}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(who))
+        path.write_text(json.dumps({**who, "pid": os.getpid(), "machine": machine(), "started": started(os.getpid())}))
         return path
+
+    def fresh(self, marker: pathlib.Path) -> bool:
+        """Whether whoever began that attempt has touched its marker of late. The file system's clock tells, for those
+        of machines differ."""
+        now = time.time()
+        probe = self.path / f".now.{socket.gethostname()}.{os.getpid()}"
+        with contextlib.suppress(OSError):
+            probe.touch()
+            now = probe.stat().st_mtime
+            probe.unlink()
+        with contextlib.suppress(OSError):
+            return now - marker.stat().st_mtime < SILENCE
+        return False
 
     def running(self) -> list[tuple[int, pathlib.Path, dict[str, Any]]]:
         with contextlib.suppress(FileNotFoundError):
@@ -241,9 +269,10 @@ class Store:
             ]
         return []
 
-    def remaining(self) -> tuple[list[int], list[int]]:
-        """Points to run, in their order, and those given up: failed as often as `retries` allows."""
-        done = self.completed()
+    def remaining(self, done: set[int] | None = None) -> tuple[list[int], list[int]]:
+        """Points to run, in their order, and those given up: failed as often as `retries` allows. `done`: those that
+        count as completed, for who wants a sum of one moment."""
+        done = self.completed() if done is None else done
         attempts = self.attempts()
         retries = self.meta["run"]["retries"]
         missing: list[int] = []
@@ -252,6 +281,27 @@ class Store:
             if number not in done:
                 (failed if given_up(attempts.get(number, []), retries) else missing).append(number)
         return missing, failed
+
+
+BEAT = 30.0  # seconds between two touches of a marker
+SILENCE = 10 * BEAT
+
+
+def machine() -> str:
+    """This machine since its start, and this set of process numbers: where a number means the same process."""
+    boot = ""
+    with contextlib.suppress(OSError):
+        boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        boot += " " + os.readlink("/proc/self/ns/pid")
+    return f"{socket.gethostname()} {boot}"
+
+
+def started(pid: int) -> int | None:
+    """When a process began (clock ticks since the machine's start); nothing if it is gone. A number may come again."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return None if words[0] in "ZX" else int(words[19])
+    return None
 
 
 # Kinds of failures that would come again.
@@ -288,18 +338,40 @@ def lock(path: pathlib.Path) -> Iterator[None]:
             str(path), "a directory to write to", error.strerror or str(error), "give another one: --output DIR"
         ) from None
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        for look in range(5):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if look < 4:  # it may be somebody who only looks (locked())
+                    time.sleep(0.02)
+                    continue
             holder = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "somebody"
             raise SweepError(
                 str(path),
                 "no other sweep in this directory",
                 f"one that runs ({holder})",
                 "wait for it (umwelt sweep status), or give another directory: --output DIR",
-            ) from None
+            )
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
         yield
+    finally:
+        os.close(descriptor)
+
+
+def locked(path: pathlib.Path) -> bool:
+    """Whether a sweep runs in this directory."""
+    try:
+        descriptor = os.open(path / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
     finally:
         os.close(descriptor)

@@ -5,22 +5,26 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from . import provenance
 from .commit import commit, read_json
-from .design_file import Design, load
+from .design_file import TOP, Design, _run, _slurm, load
 from .errors import INCOMPLETE, OK, SweepError, plural
 from .gather import gather
 from .known import Umwelt
-from .points import Commands, Point, check_against, check_differences, expand
+from .marked import Node, parse, read
+from .points import Commands, Point, check_against, check_differences, expand, fill, holes
 from .quantities import shown_seconds
+from .signals import Stopped
 from .store import PLAN_FORMAT, Planned, Store
-from .worker import Stopped, Worker
+from .worker import Worker
 
 
 Examined = tuple[Design, list[Point], Commands]
@@ -40,7 +44,8 @@ def examine(path: pathlib.Path, umwelt: Umwelt) -> Examined:
     check_differences(design, points, commands)
     programs = {commands.program(point) for point in points}
     for program in sorted(programs):
-        if not (shutil.which(program) or pathlib.Path(program).is_file()):
+        # What has no path may be in the image alone; who runs it here is told (worker.py).
+        if not provenance.where_is(program) and not (design.slurm.image and "/" not in program):
             raise SweepError(
                 f"{design.path}: program '{program}'", "a program, in PATH or from where the design lies", "none", ""
             )
@@ -54,7 +59,7 @@ def begin(examined: Examined, store: Store, umwelt: Umwelt) -> None:
     design, points, commands = examined
     programs = sorted({commands.program(point) for point in points})
     inputs = [str(one.resolve()) for one in design.inputs]
-    others = [str(one.resolve()) for one in design.templates.values()] + _platform_files(design)
+    others = [str(one.resolve()) for one in design.templates.values()] + _option_files(design, points)
     meta = {
         "format": PLAN_FORMAT,
         "name": design.name,
@@ -76,7 +81,7 @@ def begin(examined: Examined, store: Store, umwelt: Umwelt) -> None:
         "metrics": design.metrics,
         "cost": design.cost,
         "run": vars(design.run) | {"keep": list(design.run.keep)},
-        "slurm": vars(design.slurm),
+        "slurm": vars(design.slurm) | {"image": _image(design.slurm.image, design.path.parent)},
         "files": provenance.files(umwelt.path, programs, [*inputs, *others]),
         "git": provenance.git(pathlib.Path.cwd()),
         "directory": os.getcwd(),
@@ -86,16 +91,41 @@ def begin(examined: Examined, store: Store, umwelt: Umwelt) -> None:
     store.create(meta, _planned(points, commands))
 
 
-def _platform_files(design: Design) -> list[str]:
-    """Files that options name: an XML platform, a file of parameters, of kernels."""
-    found = []
+def _image(name: str | None, directory: pathlib.Path) -> str | None:
+    """Points run elsewhere: a path is one from where the design lies; docker://... is none."""
+    return name if name is None or "://" in name else str(directory.resolve() / name)
+
+
+def _option_files(design: Design, points: list[Point]) -> list[str]:
+    """Files that options name, whatever the point: an XML platform, parameters, kernels, watts."""
+    values: set[tuple[str, str]] = set()
     for setting in design.options:
-        name = (setting.value or "").removeprefix("@")
-        if "/" in name or name.endswith((".xml", ".so", ".yaml", ".conf")):
-            path = design.path.parent / name
-            if path.is_file():
-                found.append(str(path.resolve()))
-    return found
+        if holes(setting.value or ""):
+            levels = ({name: one.text for name, one in point.levels.items()} for point in points)
+            values |= {(setting.name, fill(setting.value or "", one)) for one in levels}
+        elif setting.value:
+            values.add((setting.name, setting.value))
+    for factor in design.factors:
+        if factor.target == "option":
+            values |= {(factor.key, text) for text in {point.levels[factor.name].text for point in points}}
+    names = {name for option, value in values for name in _files_in(option, value)}
+    paths = (design.path.parent / name for name in names)
+    return sorted({str(path.resolve()) for path in paths if path.is_file()})
+
+
+_READ = ("platform", "power", "kernels", "hostfile", "machinefile", "default-hostfile")
+_WRITTEN = ("trace", "html", "output-filename", "power-trace")
+
+
+def _files_in(option: str, value: str) -> Iterator[str]:
+    """What may be a file in the value of an option: all of it, @FILE, or a part that looks like one."""
+    if option in _WRITTEN:
+        return
+    if option in _READ:
+        yield value
+    for part in (value, *re.split(r"[=,:\s]", value)):
+        if part.startswith("@") or "/" in part or part.endswith((".xml", ".so", ".yaml", ".conf")):
+            yield part.removeprefix("@")
 
 
 def _planned(points: list[Point], commands: Commands) -> Iterator[Planned]:
@@ -114,14 +144,43 @@ def _planned(points: list[Point], commands: Commands) -> Iterator[Planned]:
         )
 
 
-def check_same_design(store: Store, design: pathlib.Path) -> None:
-    if provenance.hash_file(design) != store.meta["design_hash"]:
+# Of `run:`: what decides how points are run, not what comes out of them.
+_HOW = ("jobs", "timeout", "memory", "retries")
+
+
+def settings(store: Store, design: pathlib.Path) -> dict[str, dict[str, Any]]:
+    """How points are to be run, by a design of which nothing else differs from the one that the sweep began with."""
+    top = read(design).mapping(TOP)
+    begun = parse(store.meta["design_text"], store.meta["design"]).mapping(TOP)
+    now, before = _what(top), _what(begun)
+    if differing := [key for key in (*now, *before) if now.get(key) != before.get(key)]:
         raise SweepError(
             str(design),
             f"the design that {store.path} was begun with",
-            "another one",
-            f"take {store.path}/design.yaml, or begin another sweep with --output DIR",
+            f"another one: `{differing[0]}:` differs",
+            f"only `slurm:` and `run: {{{', '.join(_HOW)}}}` may. Take {store.path}/design.yaml, or begin another "
+            "sweep with --output DIR",
         )
+    where = design.resolve().parent
+    if where == store.path.resolve():  # the copy
+        where = pathlib.Path(store.meta["design"]).parent
+    run, slurm = vars(_run(top.get("run"))), vars(_slurm(top.get("slurm")))
+    slurm |= {"image": _image(slurm["image"], where), "options": list(slurm["options"])}
+    return {"run": {key: run[key] for key in _HOW}, "slurm": slurm}
+
+
+def _what(top: dict[str, Node]) -> dict[str, Any]:
+    """What of a design decides which points there are and what comes out of them."""
+    found = {key: _written(node.node) for key, node in top.items() if key not in ("run", "slurm")}
+    run = top["run"].mapping() if "run" in top else {}
+    return found | {f"run: {key}": _written(node.node) for key, node in run.items() if key not in _HOW}
+
+
+def _written(node: Any) -> Any:
+    """As it is written, without marks, comments, kinds of quotes; in its order, for that of factors counts."""
+    if isinstance(node.value, list):
+        return [tuple(map(_written, one)) if isinstance(one, tuple) else _written(one) for one in node.value]
+    return node.tag, node.value
 
 
 def recover(store: Store, lost: Callable[[dict], tuple[str, str]] | None = None) -> int:
@@ -212,6 +271,11 @@ def tell(store: Store, states: Counter[str]) -> None:
             f", {count:,} {state.replace('_', ' ')}" for state, count in sorted(states.items()) if state != "completed"
         )
     )
+    if states["task_timeout"]:
+        print(
+            f"  raise `slurm: {{time: }}` in the design, then umwelt sweep --resume --again {store.meta['design']} "
+            f"--output {store.path} --slurm"
+        )
     failed = {state for state in states if state not in ("completed", "missing", "running", "damaged")}
     if failed:
         print(f"  failed ones once more: umwelt sweep --resume --again {store.path}")

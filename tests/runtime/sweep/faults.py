@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """kill -9 of parts of a sweep that Slurm carries out, at random moments: slurmd, slurmctld, the collector, tasks,
 points. Afterwards no point may be lost or counted twice, nothing that was committed may have run again, and the
-results must be those of a sweep without Slurm and without faults.
+results must be those of a sweep without Slurm and without faults. What Slurm leaves undone (a controller that was
+killed may lose jobs) is said, and --resume has to complete it. A fault that came too late to hit anything is tried
+again.
 
 usage: faults.py [--times N] [--seed N] [PART...]
 """
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 
 from cluster import Cluster, cluster, missing
 from support import PACKAGE, STAND_IN
@@ -28,6 +31,7 @@ from sweep.store import Store
 
 PARTS = ("slurmd", "slurmctld", "collector", "task", "point")
 POINTS = 40
+TRIES = 5
 DESIGN = """\
 program: ./app
 arguments: "{size}"
@@ -73,22 +77,45 @@ class Fault:
         return found
 
     def strike(self, part: str) -> bool:
-        """kill -9; False if there was nothing to kill any more."""
+        """kill -9; False if there was nothing to kill any more, or nothing that was still to be done."""
         if part in ("slurmd", "slurmctld"):
             self._cluster.kill(part)
+            struck = len(self.store.completed()) < POINTS
             time.sleep(self._drawer.random())
             self._cluster.start(part)
-            return True
+            return struck
         words = {"collector": [str(PACKAGE).encode(), b"_collect"], "task": [str(PACKAGE).encode(), b"_task"],
                  "point": [str(STAND_IN).encode(), b"run"]}[part]  # fmt: skip
         until = time.monotonic() + 60
         while time.monotonic() < until and self._busy():
             if found := self.processes(words):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self._drawer.choice(found), signal.SIGKILL)
+                if self._kill(self._drawer.choice(found), words):
                     return True
             time.sleep(0.01)
         return False
+
+    @staticmethod
+    def _kill(number: int, words: list[bytes]) -> bool:
+        """Only a process that is still what it was, which stands still while it is looked at."""
+        with contextlib.suppress(OSError):
+            os.kill(number, signal.SIGSTOP)
+            until = time.monotonic() + 5
+            while time.monotonic() < until:
+                state = pathlib.Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+                if state in "TZX":
+                    break
+                time.sleep(0.001)
+            line = pathlib.Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
+            os.kill(number, signal.SIGKILL)
+            return state == "T" and all(word in line for word in words)
+        return False
+
+    def repeated(self) -> dict[int, int]:
+        """How often points ran more often than their known failures explain."""
+        lines = (self.directory / "log").read_text(encoding="utf-8").splitlines()
+        runs = Counter(int(line.split()[-1]) for line in lines)
+        known = self.store.attempts()
+        return {point: count for point, count in runs.items() if count > 1 + len(known.get(point, []))}
 
     def _busy(self) -> bool:
         done = subprocess.run(
@@ -136,20 +163,35 @@ def once(one: Cluster, part: str, drawer: random.Random, reference: list[tuple])
         before = {number: path.stat().st_ino for number, path in fault.store.results()}
         fault.wait()
         submissions = 2 * len(list((fault.store.path / "slurm").glob("[0-9].json")))
-        after_slurm = len(fault.store.completed())
+        after_slurm = {number: path.stat().st_ino for number, path in fault.store.results()}
+        runs_before = fault.runs()
         resumed = fault.sweep("--resume", "design.sweep", "--jobs", "2")
         assert resumed.returncode == 0, resumed.stdout + resumed.stderr
         now = {number: path.stat().st_ino for number, path in fault.store.results()}
-        assert before.items() <= now.items(), "a committed result was replaced"
+        assert before.items() <= after_slurm.items() <= now.items(), "a committed result was replaced"
         assert set(now) == set(range(POINTS)), "points are lost"
         failures = sum(len(entries) for entries in fault.store.attempts().values())
         # Every run that was begun is a result or a known failure.
         assert 0 <= fault.runs() - POINTS <= failures, (fault.runs(), failures)
+        assert not fault.repeated(), f"points ran again: {fault.repeated()}"
+        left, ran = POINTS - len(after_slurm), fault.runs() - runs_before
+        assert ran == left, f"--resume ran {ran} points, and {left} were missing"
         assert simulated(fault.store.path) == reference, "results differ"
         return {"struck": struck, "runs": fault.runs(), "failures": failures, "submissions": submissions,
-                "left_for_resume": POINTS - after_slurm, "set_right": fault.set_right}  # fmt: skip
+                "left_for_resume": left, "set_right": fault.set_right}  # fmt: skip
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def until_struck(one: Cluster, part: str, drawer: random.Random, reference: list[tuple]) -> dict[str, object]:
+    """A fault that hit nothing tells nothing: another moment."""
+    for _ in range(TRIES):
+        found = once(one, part, drawer, reference)
+        one.wait_until_up()
+        if found["struck"]:
+            return found
+        print(f"{part}: nothing was there to be hit any more: again", flush=True)
+    raise AssertionError(f"nothing was hit in {TRIES} sweeps")
 
 
 def without_slurm(one: Cluster) -> list[tuple]:
@@ -181,11 +223,14 @@ def main() -> int:
             counts: list[dict[str, object]] = []
             for number in range(given.times):
                 try:
-                    counts.append(once(one, part, drawer, reference))
+                    counts.append(until_struck(one, part, drawer, reference))
+                    if left := counts[-1]["left_for_resume"]:
+                        text = f"Slurm left {left} of {POINTS} points; --resume completed them"
+                        print(f"{part} {number}: {text}", flush=True)
                 except AssertionError as error:
                     wrong += 1
                     print(f"{part} {number}: {error}", flush=True)
-                one.wait_until_up()
+                    one.wait_until_up()
             sums = {key: sum(int(entry[key]) for entry in counts) for key in counts[0]} if counts else {}
             print(f"{part}: {json.dumps(sums)} in {len(counts)} of {given.times}", flush=True)
     print(f"{wrong} wrong")

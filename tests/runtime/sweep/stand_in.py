@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """In the place of umwelt, for tests of what is around it: it answers what a sweep asks, and a "run" comes to numbers
 that follow from its arguments. The last argument says what else happens: fail, once (fails the first time), slow, big,
-deadlock, usage, silent. Each run is a line of the file $STAND_IN_LOG."""
+die, deadlock, usage, silent. Each run is a line of the file $STAND_IN_LOG."""
 import json
 import os
 import sys
@@ -58,9 +58,13 @@ def run(words):
         held = bytearray(300 << 20)
         held[::4096] = b"x" * len(held[::4096])
         time.sleep(60)
+    if what == "die":
+        os.kill(os.getpid(), 9)
     codes = {"fail": 3, "deadlock": 122, "usage": 121}
     if what in codes:
-        print(f"umwelt: {what} as asked", file=sys.stderr)
+        print("the program's own line\n" f"umwelt: {what} as asked", file=sys.stderr)
+        if what == "deadlock":  # as Umwelt tells where ranks wait
+            print("\n".join(f"  rank {rank} in MPI_Recv" for rank in range(30)), file=sys.stderr)
         sys.exit(codes[what])
     base = number([os.path.basename(word) for word in rest])  # wherever the program lies
     print(f"result: {base / 7:.3f} units")

@@ -9,10 +9,13 @@ import signal
 import subprocess
 import time
 import unittest
+from unittest import mock
 
 from support import DESIGN, Case
 
-from sweep.store import Store
+from sweep import estimate, sweeps
+from sweep.status import live, status
+from sweep.store import Store, lock
 
 ENDINGS = "program: ./app\narguments: '{what}'\nfactors: {what: [ok, %s]}\n"
 
@@ -63,7 +66,7 @@ class Running(Base):
         self.design(ENDINGS % "fail" + "run: {retries: 2}\n")
         done = self.sweep("design.yaml", code=3)
         self.assertEqual([one["kind"] for one in self.failures()], ["failed"] * 3)
-        self.assertEqual(self.failures()[0]["errors"], "umwelt: fail as asked")
+        self.assertEqual(self.failures()[0]["errors"], "the program's own line\numwelt: fail as asked")
         self.assertIn("1 of 2 points completed, 1 failed", done.stdout)
         count = len(self.runs())
         self.sweep("--resume", "design.sweep", code=3)
@@ -80,6 +83,10 @@ class Running(Base):
         self.design(ENDINGS % "deadlock, usage" + "run: {retries: 5}\n")
         self.sweep("design.yaml", code=3)
         self.assertEqual(sorted(one["kind"] for one in self.failures()), ["deadlock", "wrong_use"])
+        told = self.sweep("status", "design.sweep", code=3).stdout
+        self.assertRegex(told, r"(?m)deadlock: exit code 122: umwelt: deadlock as asked$")
+        deadlock = next(one["errors"] for one in self.failures() if one["kind"] == "deadlock").splitlines()
+        self.assertEqual((deadlock[0], deadlock[-1]), ("umwelt: deadlock as asked", "  rank 29 in MPI_Recv"))
 
     def test_time(self):
         self.design(ENDINGS % "slow" + "run: {timeout: 2, retries: 0}\n")
@@ -135,16 +142,224 @@ class Running(Base):
         self.assertEqual([one["kind"] for one in self.failures()], ["interrupted"])
         self.assertFalse(self.alive())
 
+    def test_options_that_would_do_nothing(self):
+        self.design()
+        for words, said in (
+            (("--slurm", "--jobs", 2), "--jobs: expected it without --slurm"),
+            (("--wait",), "--wait: expected --slurm with it"),
+            (("--slurm", "--wait", "--dry-run"), "--wait: expected --slurm with it, and no --dry-run"),
+            (("--no-first-runs",), "--no-first-runs: expected --dry-run with it"),
+        ):
+            self.assertIn(said, self.sweep("design.yaml", *words, code=121).stderr)
+        self.assertFalse(self.runs())
+
+
+class Changes(Base):
+    """What may be another when it goes on, and what not."""
+
+    def goes_on(self, code: int, said: str = "") -> None:
+        before = len(self.runs())
+        done = self.sweep("--resume", "--again", "design.sweep", code=code)
+        self.assertIn(said, done.stderr)
+        if said:
+            self.assertEqual(len(self.runs()), before, "something ran")
+
+    def test_files_that_are_gone(self):
+        self.write("in.txt", "{what}")
+        self.write("data", "1")
+        self.design(ENDINGS % "fail" + "templates: {made.txt: in.txt}\ninputs: [data]\nrun: {retries: 0}\n")
+        self.sweep("design.yaml", code=3)
+        for name in ("in.txt", "data", "app"):
+            path = self.directory / name
+            path.rename(f"{path}.away")
+            self.goes_on(121, f"{name}: expected the file that the sweep began with")
+            pathlib.Path(f"{path}.away").rename(path)
+        self.goes_on(3)
+
+    def test_files_that_levels_of_options_name(self):
+        for name in ("a.xml", "b.xml", "k.txt"):
+            self.write(name, "1")
+        self.design(
+            "program: ./app\narguments: '{what}'\noptions: {nic: '@{file}.txt'}\n"
+            "factors:\n  what: [ok, fail]\n  plat: {option: platform, levels: [a.xml, b.xml]}\n  file: [k, l]\n"
+        )
+        self.sweep("design.yaml", code=3)
+        inputs = Store(self.directory / "design.sweep").meta["files"]["inputs"]
+        self.assertEqual(sorted(map(os.path.basename, inputs)), ["a.xml", "b.xml", "k.txt"])
+        for name in ("b.xml", "k.txt"):
+            self.write(name, "2")
+            self.goes_on(121, f"{name}: expected the file that the sweep began with")
+            self.write(name, "1")
+        self.goes_on(3)
+
+    def test_how_it_runs_may_change(self):
+        self.design(ENDINGS % "slow" + "run: {timeout: 1, retries: 0}\n")
+        self.sweep("design.yaml", code=3)
+        self.design("# another comment\n" + ENDINGS % "slow" + "run: {timeout: 2, retries: 1}\nslurm: {cpus: 2}\n")
+        done = self.sweep("design.yaml", "--resume", code=3)
+        self.assertIn("`run:` and `slurm:` are those of design.yaml from now on", done.stdout)
+        self.assertEqual([one["reason"] for one in self.failures()],
+                         ["it ran longer than 1 s", "it ran longer than 2 s"])  # fmt: skip
+        meta = Store(self.directory / "design.sweep").meta
+        self.assertEqual((meta["run"]["retries"], meta["slurm"]["cpus"]), (1, 2))
+
+    def test_nothing_else_may_change(self):
+        self.design()
+        self.sweep("design.yaml")
+        for other, key in (
+            (DESIGN + "run: {keep: [report]}\n", "run: keep"),
+            (DESIGN + "seed: 1\n", "seed"),
+            (DESIGN.replace("[8, 16, 32]", "[16, 8, 32]"), "factors"),
+        ):
+            self.design(other)
+            self.assertIn(f"got another one: `{key}:` differs", self.sweep("design.yaml", "--resume", code=121).stderr)
+        self.assertFalse((self.directory / "design.sweep" / "settings.json").exists())
+
+
+class Estimates(Base):
     def test_dry_run(self):
         self.design(DESIGN + "replicates: 10\n")
         done = self.sweep("design.yaml", "--dry-run")
         self.assertRegex(done.stdout, r"design: 60 runs: 6 rows of a full design, 10 replicates of each, random order")
-        self.assertRegex(done.stdout, r"(?m)^ +2 +30 +[0-9.]+ s +[0-9.]+ MiB$")
-        self.assertIn("in all about", done.stdout)
-        self.assertEqual(len(self.runs()), 2)
+        self.assertRegex(done.stdout, r"(?m)^ +2 +30 +[0-9.]+ s +[0-9.]+ MiB  ranks 2, size 8$")
+        self.assertRegex(done.stdout, r"in all about .* an estimate from 4 first runs")
+        self.assertEqual([line.split()[1] + "/" + line.split()[-1] for line in self.runs()],
+                         ["2/8", "2/32", "4/8", "4/32"])  # fmt: skip
         self.assertFalse((self.directory / "design.sweep").exists())
         self.sweep("design.yaml", "--dry-run", "--no-first-runs")
-        self.assertEqual(len(self.runs()), 2)
+        self.assertEqual(len(self.runs()), 4)
+
+    def test_of_what_is_missing(self):
+        self.design(ENDINGS % "fail" + "run: {retries: 0}\n")
+        self.sweep("design.yaml", code=3)
+        count = len(self.runs())
+        self.assertIn("0 points of 2 missing, 1 failed", self.sweep("--resume", "design.sweep", "--dry-run").stdout)
+        self.assertEqual(len(self.runs()), count)
+        done = self.sweep("--resume", "design.sweep", "--dry-run", "--again", code=3)
+        self.assertIn("0 points of 2 missing, 1 failed, which run again", done.stdout)
+        self.assertIn("failed: failed: umwelt: fail as asked", done.stdout)
+        self.assertEqual(len(self.failures()), 1)
+
+    def estimate(self, text: str, seconds) -> tuple[estimate.Estimate, list[dict]]:
+        """With runs that take what is said, and the levels of those that were run."""
+        store = Store(self.directory / "plan")
+        sweeps.begin(sweeps.examine(self.design(text), self.umwelt), store, self.umwelt)
+        tried = []
+
+        def runs(store, umwelt, rows, image):
+            points = {row.point: next(store.points([row.point])) for row in rows}
+            tried.extend(points[row.point].numbers for row in rows)
+            return [
+                estimate._Run(row, points[row.point], seconds(points[row.point].numbers), 1 << 20, "") for row in rows
+            ]
+
+        with mock.patch.object(estimate, "_runs", runs):
+            return estimate.Estimate(store, self.umwelt, None), tried
+
+    def test_lowest_and_highest_of_one_number(self):
+        found, tried = self.estimate("program: ./app\narguments: -n {n}\nfactors: {n: [0, 1, 2, 5, 30]}\n",
+                                     lambda numbers: 1 + numbers["n"])  # fmt: skip
+        self.assertEqual([one["n"] for one in tried], [0, 30])
+        self.assertEqual(list(found.counts), [("1", str(self.directory / "app"))])
+        self.assertAlmostEqual(found.seconds, 5 + 38)
+        self.assertAlmostEqual(found.longest, 31)
+
+    def test_at_most_eight_and_the_others_are_said(self):
+        found, tried = self.estimate(
+            "program: ./app\narguments: '{n}'\noptions: {np: '{r}'}\n"
+            "factors: {r: [2, 4, 8, 16, 32, 64], n: [1, 2, 3]}\n", lambda numbers: numbers["r"])  # fmt: skip
+        self.assertEqual([(one["r"], one["n"]) for one in tried],
+                         [(2, 1), (2, 3), (8, 1), (8, 3), (16, 1), (16, 3), (64, 1), (64, 3)])  # fmt: skip
+        self.assertEqual([kind[0] for kind in found.untried], ["4", "32"])
+
+    def test_of_two_numbers_each_alone(self):
+        _, tried = self.estimate("program: ./app\narguments: '{a} {b}'\nfactors: {a: [1, 2, 3], b: [1, 2, 3]}\n",
+                                 lambda numbers: 1)  # fmt: skip
+        self.assertEqual(sorted((one["a"], one["b"]) for one in tried), [(1, 1), (1, 3), (3, 1), (3, 3)])
+
+    def left(self) -> list[str]:
+        return os.listdir(self.directory / "tmp")
+
+    def test_stopped_it_leaves_nothing(self):
+        (self.directory / "tmp").mkdir()
+        self.environment["TMPDIR"] = str(self.directory / "tmp")
+        self.design("program: ./app\narguments: '{n} slow'\nfactors: {n: [1, 2]}\n")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            before = len(self.runs())
+            process = subprocess.Popen(self.command("design.yaml", "--dry-run"), cwd=self.directory, text=True,
+                                       env=self.environment, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE)  # fmt: skip
+            self.wait_for(lambda: any("slow" in line for line in self.runs()[before:]))
+            process.send_signal(number)
+            _, errors = process.communicate()
+            self.wait_for(lambda: not self.alive())
+            if number == signal.SIGKILL:
+                self.assertEqual(len(self.left()), 2)
+                self.sweep("design.yaml", "--dry-run", "--no-first-runs")
+            else:
+                self.assertEqual((process.returncode, errors),
+                                 (128 + number, f"umwelt sweep: stopped by signal {number}\n"))  # fmt: skip
+            self.assertEqual(self.left(), [])
+
+
+class Watching(Base):
+    def test_whoever_was_killed_runs_nothing(self):
+        self.design(ENDINGS % "slow")
+        process = subprocess.Popen(self.command("design.yaml"), cwd=self.directory, env=self.environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        try:
+            self.wait_for(lambda: any("slow" in line for line in self.runs()))
+            state = json.loads(self.sweep("status", "--json", "design.sweep", code=3).stdout)
+            self.assertEqual(state["running"], 1)
+        finally:
+            process.kill()
+            process.wait()
+        self.assertEqual(len(os.listdir(self.directory / "design.sweep" / "running")), 1)
+        self.assertNotIn("running", self.sweep("status", "design.sweep", code=3).stdout)
+        self.assertNotIn("running", self.sweep("gather", "design.sweep", code=3).stdout)
+        done = self.sweep("status", "--follow", "design.sweep", code=3)
+        self.assertIn("nobody works on it: umwelt sweep --resume design.sweep", done.stderr)
+
+    def test_a_number_of_a_process_that_came_again_is_not_whoever_began(self):
+        self.design()
+        self.sweep("design.yaml")
+        store = Store(self.directory / "design.sweep")
+        marker = store.begin(0, {"who": {}})
+        self.assertEqual(live(store), {0})
+        marker.write_text(json.dumps({**json.loads(marker.read_text()), "started": 1}))
+        self.assertEqual(live(store), set())
+
+    def test_elsewhere_lock_and_slurm_tell(self):
+        self.design()
+        self.sweep("design.yaml")
+        store = Store(self.directory / "design.sweep")
+        marker = store.begin(0, {})
+        marker.write_text(json.dumps({"machine": "another", "pid": 1, "started": 1, "who": {}}))
+        self.assertEqual(live(store), set())
+        with lock(store.path):
+            self.assertEqual(live(store), {0})
+        marker.write_text(json.dumps({"machine": "another", "who": {"job": {"id": "7", "task": 2}}}))
+        self.assertEqual(live(store, lambda: {"7_2": "running"}), {0})
+        self.assertEqual(live(store, lambda: {"7_2": "pending"}), set())
+        self.assertEqual(live(store, lambda: {}), set())
+        self.assertEqual(live(store, lambda: None), {0})  # Slurm does not answer, but somebody touched it of late
+        os.utime(marker, (1, 1))
+        self.assertEqual(live(store, lambda: None), set())
+
+    def test_points_that_complete_meanwhile_count_once(self):
+        self.design()
+        self.sweep("design.yaml")
+        path = self.directory / "design.sweep"
+        hidden = path / "away"
+        (path / "results" / "0000").rename(hidden)
+
+        class Meanwhile(Store):
+            def remaining(self, done=None):
+                hidden.rename(path / "results" / "0000")
+                return super().remaining(done)
+
+        found = status(Meanwhile(path))
+        self.assertEqual((found["completed"], found["missing"], found["points"]), (0, 6, 6))
 
 
 class Kills(Base):
