@@ -46,9 +46,8 @@ def examine(path: pathlib.Path, umwelt: Umwelt) -> Examined:
     for program in sorted(programs):
         # What has no path may be in the image alone; who runs it here is told (worker.py).
         if not provenance.where_is(program) and not (design.slurm.image and "/" not in program):
-            raise SweepError(
-                f"{design.path}: program '{program}'", "a program, in PATH or from where the design lies", "none", ""
-            )
+            expected = "a program, in PATH or from where the design lies"
+            raise SweepError(design.place("program"), expected, f"'{program}', which is none")
     return design, points, commands
 
 
@@ -60,6 +59,8 @@ def begin(examined: Examined, store: Store, umwelt: Umwelt) -> None:
     programs = sorted({commands.program(point) for point in points})
     inputs = [str(one.resolve()) for one in design.inputs]
     others = [str(one.resolve()) for one in design.templates.values()] + _option_files(design, points)
+    if design.spec.file is not None:
+        others.append(str(design.spec.file.resolve()))
     meta = {
         "format": PLAN_FORMAT,
         "name": design.name,

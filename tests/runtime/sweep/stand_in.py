@@ -66,7 +66,8 @@ def run(words):
         if what == "deadlock":  # as Umwelt tells where ranks wait
             print("\n".join(f"  rank {rank} in MPI_Recv" for rank in range(30)), file=sys.stderr)
         sys.exit(codes[what])
-    base = number([os.path.basename(word) for word in rest])  # wherever the program lies
+    read = [word for word in rest if not word.startswith("NOBODY_READS_IT=")]
+    base = number([os.path.basename(word) for word in read])  # wherever the program lies
     print(f"result: {base / 7:.3f} units")
     if os.path.exists("input.txt"):
         print("input:", open("input.txt", encoding="utf-8").read().strip())

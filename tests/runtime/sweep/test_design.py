@@ -32,7 +32,7 @@ class Errors(Case):
         self.wrong("factors: {a: [1]}\n", "expected 'program:', got none")
 
     def test_program_that_is_not_there(self):
-        self.wrong(DESIGN.replace("./app", "./gone"), "expected a program, in PATH or from where the design lies")
+        self.wrong(DESIGN.replace("./app", "./gone"), r":1:10: program: expected a program, in PATH or from where the")
 
     def test_factor_of_an_unknown_option(self):
         self.wrong(self.with_factor("x: {option: mcaa, levels: [1, 2]}"), r":7:15: factors\.x\.option: .*'mca'")
