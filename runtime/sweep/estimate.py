@@ -276,7 +276,7 @@ def _tell(store: Store, umwelt: Umwelt, jobs: int | None, first: bool, slurm: bo
     if found.known:
         total = shown_seconds(max(found.seconds / jobs, found.longest))
         print(
-            f"  in all about {total} with --jobs {jobs}, {shown_bytes(found.memory * jobs)} of memory: an estimate from "
+            f"  in all about {total} with --jobs {jobs}, {shown_bytes(found.memory * jobs)} of memory, estimated from "
             f"{plural(sum(run.seconds is not None for run in found.runs), 'first run')}; points between them in "
             f"proportion, the longest {shown_seconds(found.longest)}"
         )

@@ -73,7 +73,7 @@ def _sweep(umwelt: Umwelt, words: list[str]) -> int:
             "tasks there are at once (`slurm: {at_once: }`)",
         )
     if given.wait and (given.dry_run or not given.slurm):
-        raise SweepError("--wait", "--slurm with it, and no --dry-run", "other options", "without --slurm it always waits")
+        raise SweepError("--wait", "--slurm with it, and no --dry-run", "another", "without --slurm it always waits")
     if given.no_first_runs and not given.dry_run:
         raise SweepError("--no-first-runs", "--dry-run with it", "none")
     from . import estimate, slurm, sweeps

@@ -222,7 +222,7 @@ class Estimates(Base):
         done = self.sweep("design.yaml", "--dry-run")
         self.assertRegex(done.stdout, r"design: 60 runs: 6 rows of a full design, 10 replicates of each, random order")
         self.assertRegex(done.stdout, r"(?m)^ +2 +30 +[0-9.]+ s +[0-9.]+ MiB  ranks 2, size 8$")
-        self.assertRegex(done.stdout, r"in all about .* an estimate from 4 first runs")
+        self.assertRegex(done.stdout, r"in all about .* estimated from 4 first runs")
         self.assertEqual([line.split()[1] + "/" + line.split()[-1] for line in self.runs()],
                          ["2/8", "2/32", "4/8", "4/32"])  # fmt: skip
         self.assertFalse((self.directory / "design.sweep").exists())
