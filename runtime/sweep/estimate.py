@@ -14,6 +14,7 @@ import shutil
 import sqlite3
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,7 @@ from .store import Planned, Store
 from .worker import Worker
 
 MOST_RUNS = 8
+PATIENCE = 60.0  # seconds in first runs, after which no other one begins
 _OWNER = "owner"
 
 
@@ -144,11 +146,20 @@ def _chosen(rows: list[_Row]) -> list[_Row]:
     if len(corners) > most:
         corners = [corners[round(at * (len(corners) - 1) / (most - 1))] for at in range(most)]
     turns = [row for turn in itertools.zip_longest(*corners) for row in turn if row is not None][:MOST_RUNS]
-    return sorted(turns, key=lambda row: (_ranks(row.kind), row.kind, row.place))
+    turns.sort(key=lambda row: (_ranks(row.kind), row.kind, row.place))
+    return turns[-1:] + turns[:-1]  # the largest alone tells what is enough for all
+
+
+def _while_patient(points: Iterator[Planned]) -> Iterator[Planned]:
+    began = time.monotonic()
+    for at, point in enumerate(points):
+        if at > 0 and time.monotonic() - began > PATIENCE:
+            return
+        yield point
 
 
 def _runs(store: Store, umwelt: Umwelt, rows: list[_Row], image: dict[str, str] | None) -> list[_Run]:
-    """One point of each row, one after the other, in a store of their own."""
+    """One point of each row, one after the other, in a store of their own; the first ones if they take long."""
     if image and shutil.which("apptainer") is None:
         raise SweepError(
             "first runs", "apptainer in PATH, for `image:`", "none", "say `slurm: {tasks: , time: , memory: }`"
@@ -165,14 +176,14 @@ def _runs(store: Store, umwelt: Umwelt, rows: list[_Row], image: dict[str, str] 
                 print(f"\r\033[Kfirst run {next(counted)} of {len(rows)}: {kind}", end="", file=sys.stderr)
 
         try:
-            Worker(trial, umwelt.path, told=show, image=image).run(trial.points(), 1)
+            Worker(trial, umwelt.path, told=show, image=image).run(_while_patient(trial.points()), 1)
         finally:
             if sys.stderr.isatty():
                 print("\r\033[K", end="", file=sys.stderr)
         results = {number: read_json(path) for number, path in trial.results()}
         failures = {number: entries[-1] for number, entries in trial.attempts().items()}
     found = []
-    for row in rows:
+    for row in (row for row in rows if row.point in results or row.point in failures):
         entry = results.get(row.point) or failures.get(row.point) or {}
         own = entry.get("host_metrics", {})
         kind = entry.get("kind", "")
@@ -193,7 +204,9 @@ class Estimate:
         self.counts: dict[Kind, int] = {}
         for row in rows:
             self.counts[row.kind] = self.counts.get(row.kind, 0) + row.count
-        self.runs = _runs(store, umwelt, _chosen(rows), image)
+        chosen = _chosen(rows)
+        self.runs = _runs(store, umwelt, chosen, image)
+        self.left_out = len(chosen) - len(self.runs)  # first runs that did not begin
         tried = {run.row.kind for run in self.runs}
         self.untried = {kind: count for kind, count in self.counts.items() if kind not in tried}
         self._good = [run for run in self.runs if run.seconds is not None]
@@ -270,6 +283,8 @@ def _tell(store: Store, umwelt: Umwelt, jobs: int | None, first: bool, slurm: bo
             print(f"{head}  failed: {run.failed[:160]}  {at}")
         else:
             print(f"{head} {shown_seconds(run.seconds or 0.0):>10} {shown_bytes(run.memory):>9}  {at}")
+    if found.left_out:
+        print(f"  {plural(found.left_out, 'first run')} left out: those before took longer than {PATIENCE:g} s")
     if found.untried:
         names = ", ".join(f"{kind[0]} ({count:,} points)" for kind, count in sorted(found.untried.items()))
         print(f"  not tried, but estimated from these: ranks {names}")

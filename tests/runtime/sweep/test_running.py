@@ -224,7 +224,7 @@ class Estimates(Base):
         self.assertRegex(done.stdout, r"(?m)^ +2 +30 +[0-9.]+ s +[0-9.]+ MiB  ranks 2, size 8$")
         self.assertRegex(done.stdout, r"in all about .* estimated from 4 first runs")
         self.assertEqual([line.split()[1] + "/" + line.split()[-1] for line in self.runs()],
-                         ["2/8", "2/32", "4/8", "4/32"])  # fmt: skip
+                         ["4/32", "2/8", "2/32", "4/8"])  # fmt: skip
         self.assertFalse((self.directory / "design.sweep").exists())
         self.sweep("design.yaml", "--dry-run", "--no-first-runs")
         self.assertEqual(len(self.runs()), 4)
@@ -256,10 +256,18 @@ class Estimates(Base):
         with mock.patch.object(estimate, "_runs", runs):
             return estimate.Estimate(store, self.umwelt, None), tried
 
+    def test_first_runs_that_take_long(self):
+        store = Store(self.directory / "plan")
+        sweeps.begin(sweeps.examine(self.design(DESIGN), self.umwelt), store, self.umwelt)
+        with mock.patch.object(estimate, "PATIENCE", 0.0):
+            found = estimate.Estimate(store, self.umwelt, None)
+        self.assertEqual([run.point.levels for run in found.runs], [{"ranks": "4", "size": "32"}])
+        self.assertEqual((found.left_out, found.known, sum(found.untried.values())), (3, True, 3))
+
     def test_lowest_and_highest_of_one_number(self):
         found, tried = self.estimate("program: ./app\narguments: -n {n}\nfactors: {n: [0, 1, 2, 5, 30]}\n",
                                      lambda numbers: 1 + numbers["n"])  # fmt: skip
-        self.assertEqual([one["n"] for one in tried], [0, 30])
+        self.assertEqual([one["n"] for one in tried], [30, 0])
         self.assertEqual(list(found.counts), [("1", str(self.directory / "app"))])
         self.assertAlmostEqual(found.seconds, 5 + 38)
         self.assertAlmostEqual(found.longest, 31)
@@ -269,7 +277,7 @@ class Estimates(Base):
             "program: ./app\narguments: '{n}'\noptions: {np: '{r}'}\n"
             "factors: {r: [2, 4, 8, 16, 32, 64], n: [1, 2, 3]}\n", lambda numbers: numbers["r"])  # fmt: skip
         self.assertEqual([(one["r"], one["n"]) for one in tried],
-                         [(2, 1), (2, 3), (8, 1), (8, 3), (16, 1), (16, 3), (64, 1), (64, 3)])  # fmt: skip
+                         [(64, 3), (2, 1), (2, 3), (8, 1), (8, 3), (16, 1), (16, 3), (64, 1)])  # fmt: skip
         self.assertEqual([kind[0] for kind in found.untried], ["4", "32"])
 
     def test_of_two_numbers_each_alone(self):
