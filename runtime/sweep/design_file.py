@@ -20,6 +20,7 @@ from .known import RESERVED, Umwelt
 from .marked import Node, read
 from .metrics import ENERGY
 from .quantities import seconds, size
+from .schema import COLUMNS
 
 FORMAT = 1
 Amount = TypeVar("Amount", int, float)
@@ -47,8 +48,6 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 # Metrics for `cost:`, which no metric of the program's output may be called, either.
 COSTS = {"simulated_s", "simulated_ps", "timeline_events", "wall_s", "cpu_s", "memory", *ENERGY.values()}
 KEPT = ("report", "output", "files")
-# Other columns of the exported table (export.py).
-COLUMNS = {"point", "position", "row", "replicate", "seed", "state", "host"}
 
 
 @dataclass(frozen=True)
@@ -153,8 +152,8 @@ def load(path: pathlib.Path, umwelt: Umwelt) -> Design:
         shuffled="order" not in top or top["order"].one_of(("random", "given")) == "random",
         metrics=metrics,
         cost=_expression(top["cost"], names | set(metrics) | COSTS).text if "cost" in top else None,
-        run=_run(top.get("run")),
-        slurm=_slurm(top.get("slurm")),
+        run=run_spec(top.get("run")),
+        slurm=slurm_spec(top.get("slurm")),
         root=root,
     )
 
@@ -400,7 +399,7 @@ def _size(node: Node | None) -> int | None:
 _RUN_KEYS = ("jobs", "timeout", "memory", "retries", "mpi_calls", "report_details", "keep")
 
 
-def _run(node: Node | None) -> RunSpec:
+def run_spec(node: Node | None) -> RunSpec:
     parts = {} if node is None else node.mapping(_RUN_KEYS)
     return RunSpec(
         jobs=parts["jobs"].integer(1, 4096) if "jobs" in parts else 1,
@@ -413,7 +412,7 @@ def _run(node: Node | None) -> RunSpec:
     )
 
 
-def _slurm(node: Node | None) -> SlurmSpec:
+def slurm_spec(node: Node | None) -> SlurmSpec:
     parts = (
         {}
         if node is None

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from .commit import commit
 from .errors import OK, unknown
-from .schema import results
+from .schema import COLUMNS, results
 
 TABLES = ("results", "functions", "pairs", "links", "failures", "points", "levels", "hosts")
 
@@ -20,8 +20,7 @@ def wide(database: sqlite3.Connection) -> tuple[list[str], Iterable[list[object]
     """A row for each point: where it ran, its levels, its metrics."""
     factors = [name for (name,) in database.execute("SELECT name FROM factors ORDER BY position")]
     metrics = list(database.execute("SELECT id, name FROM metrics ORDER BY simulated DESC, name"))
-    header = ["point", "position", "row", "replicate", "seed", "state", "host"]
-    header += factors + [name for _, name in metrics]
+    header = [*COLUMNS, *factors, *(name for _, name in metrics)]
 
     def rows() -> Iterable[list[object]]:
         points = database.execute(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import itertools
 import json
 import pathlib
 import re
@@ -73,7 +74,7 @@ def write(path: pathlib.Path, names: list[str] | None, output: pathlib.Path | No
     template = pathlib.Path(__file__).with_name("page.html.in").read_text(encoding="utf-8")
     page = jinja2.Environment(autoescape=True).from_string(template)
     style = next(style for style in _STYLES if style.is_file()).read_text(encoding="utf-8")
-    numbers = iter(range(1_000_000))
+    numbers = itertools.count()
     shown = [(title, [_shown(directory, figure, next(numbers)) for figure in figures])
              for title, figures in parts if figures]  # fmt: skip
     text = page.render(sample=sample, about=about, others=others, parts=shown, summary=summary, style=style,

@@ -19,7 +19,7 @@ from .known import Umwelt
 from .marked import Node
 
 # Options whose values are files that Umwelt reads.
-_OF_FILES = ("hostfile", "machinefile", "default-hostfile", "power", "kernels")
+OF_FILES = ("hostfile", "machinefile", "default-hostfile", "power", "kernels")
 _HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
@@ -346,7 +346,7 @@ class Commands:
         """Points run in directories of their own: a file that an option names, or that follows '@', is one from where
         the design lies, if there is one."""
         at = value.startswith("@")
-        if not (at or option in _OF_FILES or (option == "platform" and value.endswith((".xml", ".so")))):
+        if not (at or option in OF_FILES or (option == "platform" and value.endswith((".xml", ".so")))):
             return value
         beside = self._beside / value.removeprefix("@")
         return ("@" if at else "") + str(beside) if beside.is_file() else value

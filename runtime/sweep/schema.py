@@ -12,6 +12,9 @@ from .errors import SweepError
 VERSION = 1
 APPLICATION = 0x756D7773  # "umws", which file(1) and SQLite's own tools show
 
+# Of a point in the exported table, before its levels and metrics.
+COLUMNS = ("point", "position", "row", "replicate", "seed", "state", "host")
+
 TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE factors (name TEXT PRIMARY KEY, position INTEGER NOT NULL, target TEXT NOT NULL, key TEXT NOT NULL);

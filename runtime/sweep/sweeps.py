@@ -15,12 +15,12 @@ from typing import Any
 
 from . import provenance
 from .commit import commit, read_json
-from .design_file import TOP, Design, _run, _slurm, load
+from .design_file import TOP, Design, load, run_spec, slurm_spec
 from .errors import INCOMPLETE, OK, SweepError, plural
 from .gather import gather
 from .known import Umwelt
 from .marked import Node, parse, read
-from .points import Commands, Point, check_against, check_differences, expand, fill, holes
+from .points import OF_FILES, Commands, Point, check_against, check_differences, expand, fill, holes
 from .quantities import shown_seconds
 from .signals import Stopped
 from .store import PLAN_FORMAT, Planned, Store
@@ -114,7 +114,7 @@ def _option_files(design: Design, points: list[Point]) -> list[str]:
     return sorted({str(path.resolve()) for path in paths if path.is_file()})
 
 
-_READ = ("platform", "power", "kernels", "hostfile", "machinefile", "default-hostfile")
+_READ = ("platform", *OF_FILES)
 _WRITTEN = ("trace", "html", "output-filename", "power-trace")
 
 
@@ -165,7 +165,7 @@ def settings(store: Store, design: pathlib.Path) -> dict[str, dict[str, Any]]:
     where = design.resolve().parent
     if where == store.path.resolve():  # the copy
         where = pathlib.Path(store.meta["design"]).parent
-    run, slurm = vars(_run(top.get("run"))), vars(_slurm(top.get("slurm")))
+    run, slurm = vars(run_spec(top.get("run"))), vars(slurm_spec(top.get("slurm")))
     slurm |= {"image": _image(slurm["image"], where), "options": list(slurm["options"])}
     return {"run": {key: run[key] for key in _HOW}, "slurm": slurm}
 
