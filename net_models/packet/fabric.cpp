@@ -181,7 +181,7 @@ void PacketFabric::ask_for_next(PacketSource& source)
   const PacketHop& first = *message.path;
   first.channel->waiting.push_back({nullptr, &source, message.born,
                                     static_cast<std::uint32_t>(std::min(message.left, most)), first.slot, source.port,
-                                    0});
+                                    0, first.channel->asked++});
   touch(*first.channel);
 }
 

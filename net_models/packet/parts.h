@@ -93,9 +93,10 @@ struct alignas(64) PacketChannel final : sim::Event {
     PacketSource* source = nullptr; // likewise
     sim::SimTime born = 0;          // if that matters
     std::uint32_t bytes = 0;
-    std::uint32_t slot = 0; // buffer at the other end
-    std::uint32_t port = 0; // round robin counts by it: the link to the buffer, or the virtual network
-    std::uint32_t lane = 0; // buffer of the port
+    std::uint32_t slot = 0;  // buffer at the other end
+    std::uint32_t port = 0;  // round robin counts by it: the link to the buffer, or the virtual network
+    std::uint32_t lane = 0;  // buffer of the port
+    std::uint32_t asked = 0; // who of a port asked first goes first
   };
   struct Return {
     sim::SimTime when = 0;
@@ -115,7 +116,7 @@ struct alignas(64) PacketChannel final : sim::Event {
   sim::Ring<Return> returns;        // credits that are on their way back, by time
   PacketChannel* serving = nullptr; // whose buffer it reads, if that matters
   std::uint32_t last_port = 0;      // served last
-  std::uint32_t last_lane = 0;      // likewise
+  std::uint32_t asked = 0;          // requests so far; beyond 2^32 from 0 on
   std::uint32_t sent = 0;           // packets; beyond 2^32 from 0 on
   std::uint32_t reads : 31 = 0;     // packets that its buffers send on now
   std::uint32_t touched : 1 = 0;    // is to look for its next packet

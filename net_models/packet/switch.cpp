@@ -74,8 +74,8 @@ void PacketFabric::ask(PacketChannel& input, std::uint32_t lane)
 {
   const Packet& packet = *input.buffers[lane].first;
   const PacketHop& next = packet.at[1];
-  next.channel->waiting.push_back(
-      {&input, nullptr, by_age_ ? packet.message->born : 0, packet.bytes, next.slot, input.index, lane});
+  next.channel->waiting.push_back({&input, nullptr, by_age_ ? packet.message->born : 0, packet.bytes, next.slot,
+                                   input.index, lane, next.channel->asked++});
   touch(*next.channel);
 }
 
@@ -161,9 +161,10 @@ std::size_t PacketFabric::choose(const PacketChannel& channel) const
       continue;
     if (parameters_.input_reads > 0 && request.input != nullptr && request.input->reads >= parameters_.input_reads)
       continue;
-    // Ports in turn, and within a port its buffers: who comes first behind the one served last.
+    // Ports in turn: who comes first behind the one served last. Within a port its buffers, as they asked: each asks
+    // for its next packet when the one before has gone.
     const std::tuple key(by_age_ ? request.born : 0, request.port - channel.last_port - 1,
-                         request.lane - channel.last_lane - 1);
+                         request.asked - channel.asked);
     if (best == none || key < least) {
       best = i;
       least = key;
@@ -197,7 +198,6 @@ void PacketFabric::send(PacketChannel& channel, std::size_t which)
   channel.waiting[which] = channel.waiting.back();
   channel.waiting.pop_back();
   channel.last_port = request.port;
-  channel.last_lane = request.lane;
   ++channel.sent;
   ++statistics_.hops;
 

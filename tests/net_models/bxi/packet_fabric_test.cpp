@@ -43,6 +43,17 @@ TEST(BxiPackets, AloneAsWithOccupancy)
       }
 }
 
+// The buffers of a port have the same share each, whatever is served in between.
+TEST(BxiPackets, NoBufferOfAPortStarves)
+{
+  Bench bench("bxi", "fabric=packet,fabric_vcs=2", 6, "bxi:leaf=2,spines=1");
+  const Observed& even = bench.put(1 << 20, 0, 4); // by target: one virtual channel each
+  const Observed& odd = bench.put(1 << 20, 1, 5);
+  bench.put(1 << 20, 2, 4); // a port of its own at the spine, and what even has of the other
+  bench.run();
+  EXPECT_NEAR(static_cast<double>(even.done), static_cast<double>(odd.done), 0.02 * static_cast<double>(odd.done));
+}
+
 SimTime all_to_all(const std::string& spec, const std::string& list, std::uint64_t size)
 {
   Bench bench("bxi", list, 16, spec);
