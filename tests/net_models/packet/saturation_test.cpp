@@ -55,6 +55,8 @@ TEST(PacketSaturation, TornadoOnARing)
   EXPECT_LT(accepted(ring, parameters, patterns::tornado(8)), 0.25);
   parameters.arbitration = "age";
   EXPECT_NEAR(accepted(ring, parameters, patterns::tornado(8)), 1.0 / 3, 0.02);
+  // Or with virtual channels, where the full ones do not hold up the others.
+  EXPECT_NEAR(accepted(ring, routed("static", 4), patterns::tornado(8)), 1.0 / 3, 0.02);
 }
 
 // Any pattern becomes two of random traffic: half of what that has, 8/k of a channel (Dally, Towles, 2004).
