@@ -77,9 +77,10 @@ run() { # TAG LAUNCHER...
 run emulated "$umwelt" run -q "${workers[@]}" "${options[@]}" -np 2 "${command[@]}"
 if [[ $(mpirun.openmpi --version) == *"(OpenRTE) 4."* ]]; then
   options=(--output-filename "$work/native.files" "${options[@]}")
-else # its mpirun does not make them, and 5.0.7 dies of a signal when it is to start two programs
+else # its mpirun does not make them, and 5.0.7 dies of a signal when it is to start two programs; tcp grumbles, too
+  options=(--mca btl "self,sm")
   if [ $case = programs ]; then
-    options=() ranks=4
+    ranks=4
     command=(sh -c "[ \$OMPI_COMM_WORLD_RANK -ge 2 ] || exec $report; $report")
   fi
   command=("$(dirname "$0")/../../mpi/rank_files.sh" "$work/native.files" "${command[@]}")
