@@ -13,6 +13,12 @@ static const uint64_t domain_caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 // Given to those who ask for it only: it costs an event for each access, or a search.
 static const uint64_t asked_for = FI_RMA_EVENT | FI_DIRECTED_RECV | FI_SOURCE;
 
+// Of addresses and of the protocol: the highest bit says that it is a provider's own (FI_PROV_SPECIFIC of libfabric 1).
+static const uint32_t own_format = 1U << 31 | 1;
+// Before libfabric 1.5: FI_MR_BASIC and FI_MR_SCALABLE, whose names libfabric 2 warns of.
+static const int mr_basic = 1 << 0;
+static const int mr_scalable = 1 << 1;
+
 static const uint64_t order = FI_ORDER_SAS | FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW |
                               FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW |
                               FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
@@ -47,22 +53,18 @@ static struct fi_info* everything(void)
   if (info == NULL)
     return NULL;
   info->caps = transmit_caps | receive_caps | domain_caps;
-  info->addr_format = FI_PROV_SPECIFIC | 1;
+  info->addr_format = own_format;
   *info->tx_attr = (struct fi_tx_attr){.caps = transmit_caps,
                                        .op_flags = 0,
                                        .msg_order = order,
-                                       .comp_order = FI_ORDER_NONE,
                                        .inject_size = INJECT_SIZE,
                                        .size = TRANSMITS / 4,
                                        .iov_limit = IOV_LIMIT,
                                        .rma_iov_limit = IOV_LIMIT};
-  *info->rx_attr = (struct fi_rx_attr){.caps = receive_caps,
-                                       .msg_order = order,
-                                       .comp_order = FI_ORDER_NONE,
-                                       .size = RECEIVES / 4,
-                                       .iov_limit = IOV_LIMIT};
+  *info->rx_attr =
+      (struct fi_rx_attr){.caps = receive_caps, .msg_order = order, .size = RECEIVES / 4, .iov_limit = IOV_LIMIT};
   *info->ep_attr = (struct fi_ep_attr){.type = FI_EP_RDM,
-                                       .protocol = FI_PROV_SPECIFIC | 1,
+                                       .protocol = own_format,
                                        .protocol_version = 1,
                                        .max_msg_size = umw_fi_most()->max_msg_size,
                                        .max_order_raw_size = umw_fi_most()->max_waw_ordered_size,
@@ -139,7 +141,7 @@ static bool fits_domain(const struct fi_domain_attr* asked, const struct fi_doma
     return false;
   // Regions are named by the program and addressed from 0 (FI_MR_SCALABLE): nothing for those who know FI_MR_BASIC
   // alone.
-  if (asked->mr_mode == FI_MR_BASIC)
+  if (asked->mr_mode == mr_basic)
     return false;
   return asked->mr_key_size <= got->mr_key_size && asked->cq_data_size <= got->cq_data_size &&
          asked->cq_cnt <= got->cq_cnt && asked->ep_cnt <= got->ep_cnt && asked->cntr_cnt <= got->cntr_cnt &&
@@ -199,8 +201,8 @@ static void choose(struct fi_info* info, const struct fi_info* hints, uint32_t v
       info->domain_attr->resource_mgmt = hints->domain_attr->resource_mgmt;
   }
   if (FI_VERSION_LT(version, FI_VERSION(1, 5)) ||
-      (hints->domain_attr != NULL && hints->domain_attr->mr_mode == FI_MR_SCALABLE))
-    info->domain_attr->mr_mode = FI_MR_SCALABLE;
+      (hints->domain_attr != NULL && hints->domain_attr->mr_mode == mr_scalable))
+    info->domain_attr->mr_mode = mr_scalable;
   info->handle = hints->handle;
 }
 

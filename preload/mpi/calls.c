@@ -172,6 +172,7 @@ static void begin(struct umw_mpi_frame* frame, const struct umw_mpi_row* row, co
   from_fortran = NULL;
   frame->row = row;
   frame->caller = caller;
+  frame->of_fortran = false;
   struct umw_mpi_call* place = free_place();
   frame->place = outermost_place = place ? place : &nowhere;
   look_at_clock(&frame->time_ps, &frame->cpu_ps);
@@ -229,6 +230,7 @@ void umw_mpi_enter_fortran(struct umw_mpi_frame* frame, const struct umw_mpi_row
     return;
   ++umw_mpi_gate->no_preempt;
   begin(frame, row, caller);
+  frame->of_fortran = true;
   from_fortran = frame;
   --umw_mpi_gate->no_preempt;
   tell(row, false);

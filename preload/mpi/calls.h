@@ -61,6 +61,7 @@ enum { UMW_MPI_ends = 8 };
 struct umw_mpi_frame {
   const struct umw_mpi_row* row; /* null: the call is part of another */
   const void* caller;
+  bool of_fortran;
   int64_t time_ps, cpu_ps, late_ps; /* when it began */
   struct umw_mpi_call* place;
 };

@@ -4,6 +4,7 @@
  * MPI library would complain about are the library's, so that the error is; and so are collectives between two groups,
  * and those with ranks of another job. */
 #include "preload/mpi/collectives.h"
+#include "preload/next_function.h"
 
 #include <string.h>
 
@@ -63,6 +64,10 @@ static struct {
 static uintptr_t look_request;
 static char status[256]; /* an MPI_Status of either library has less */
 
+/* Open MPI 5, the first with sessions: of a nonblocking call from Fortran with arrays its binding leaves these in the
+ * request, which it takes for one of its own collectives: what lies behind a generalized one would be overwritten. */
+static bool fortran_fills_requests;
+
 static int nothing_to_do(void)
 {
   return 0;
@@ -76,6 +81,7 @@ void umw_mpi_begin_collectives(const void* caller)
   FIND(get_status, "Request_get_status");
   FIND(request_free, "Request_free");
 #undef FIND
+  fortran_fills_requests = !umw_mpi_is_mpich() && umw_next_function("PMPI_Session_init", caller);
   umw_mpi_begin_layouts(caller);
   umw_mpi_begin_reductions(caller);
   umw_mpi_begin_requests(caller);
@@ -345,6 +351,16 @@ void umw_mpi_finish(const struct umw_mpi_collective* collective, int64_t state)
   umw_mpi_accept(&collective->receive, collective->comm);
 }
 
+static bool is_filled(const struct umw_mpi_row* row)
+{
+  const unsigned function = collective_of[row->function] - 1U;
+  if (!fortran_fills_requests || !row->request || function >= UMW_COLLECTIVE_FUNCTIONS)
+    return false;
+  const struct arguments* of = &arguments_of[function];
+  return of->kind >= UMW_MPI_SIDE_LISTS || of->receive_kind >= UMW_MPI_SIDE_LISTS ||
+         function == UMW_COLLECTIVE_Reduce_scatter;
+}
+
 /* False: it is the library's. */
 static bool made_out(const struct umw_mpi_row* row, const uintptr_t* words, struct umw_mpi_collective* made)
 {
@@ -362,7 +378,7 @@ static bool made_out(const struct umw_mpi_row* row, const uintptr_t* words, stru
 bool umw_mpi_model(const struct umw_mpi_frame* frame, const uintptr_t* words, uintptr_t* result)
 {
   const struct umw_mpi_row* row = frame->row;
-  if (!row || row->persistent || !umw_mpi_open || !umw_mpi_gate)
+  if (!row || row->persistent || !umw_mpi_open || !umw_mpi_gate || (frame->of_fortran && is_filled(row)))
     return false;
   umw_begin_pause(umw_mpi_gate);
   struct umw_mpi_collective made;

@@ -46,6 +46,9 @@
 #define RESULT_clock(row, lower, upper) NAMES(double, row, lower, upper)
 
 #define UMW_MPI_FORTRAN(name, class, lower, upper) RESULT_##class(name, lower, upper)
+#define UMW_MPI_FORTRAN_LARGE(name, lower)                                                                             \
+  WRAPPER(lower##_f08_, uintptr_t, name)                                                                               \
+  WRAPPER(lower##_f08ts_, uintptr_t, name)
 #include "mpi_fortran.def"
 /* with a C pointer as the result */
 UMW_MPI_FORTRAN(Alloc_mem, management, mpi_alloc_mem_cptr, MPI_ALLOC_MEM_CPTR)

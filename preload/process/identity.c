@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/kcmp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -321,6 +322,18 @@ UMW_PUBLIC unsigned long getauxval(unsigned long type)
   return UMW_REAL(getauxval)(type);
 }
 
+/* Whether two processes share something, as Open MPI 5 asks of those of its node before it copies from their memory:
+ * descriptors do where the processes that carry the ranks do, all else is a rank's own. */
+static long compare_processes(pid_t first, pid_t second, long what, long first_index, long second_index)
+{
+  const int here = umw_memory_peer(first, 0, false), there = umw_memory_peer(second, 0, false);
+  if (here < 0 || there < 0)
+    return umw_result(-ESRCH);
+  if (what == KCMP_FILE || what == KCMP_EPOLL_TFD || what < 0 || what >= KCMP_TYPES)
+    return UMW_REAL(syscall)(SYS_kcmp, here, there, what, first_index, second_index);
+  return first == second ? 0 : first < second ? 1 : 2;
+}
+
 UMW_PUBLIC long syscall(long number, ...)
 {
   va_list list;
@@ -359,6 +372,8 @@ UMW_PUBLIC long syscall(long number, ...)
       while (result == -EINTR && a[3] == 0 && umw_interruptions.final == final); /* SA_RESTART */
       return umw_result(result);
     }
+    case SYS_kcmp:
+      return compare_processes((pid_t)a[0], (pid_t)a[1], a[2], a[3], a[4]);
     case SYS_kill:
       return kill((pid_t)a[0], (int)a[1]);
     case SYS_tkill:

@@ -96,6 +96,10 @@ void add_launcher_variables(Environment& environment, const LauncherFacts& facts
   // system calls itself from then on: past the node's. Nothing here registers memory.
   if (variable(environment, "UCX_MEM_MMAP_HOOK_MODE") == nullptr)
     set_variable(environment, "UCX_MEM_MMAP_HOOK_MODE", "none");
+  // UCX gives each process a thread, for a file system that shows its insides. It has nothing to do, but makes a rank
+  // one with threads: Open MPI 5 is linked to UCX.
+  if (variable(environment, "UCX_VFS_ENABLE") == nullptr)
+    set_variable(environment, "UCX_VFS_ENABLE", "n");
 }
 
 void add_topology_variables(Environment& environment, const std::string& file)

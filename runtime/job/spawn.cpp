@@ -255,6 +255,10 @@ void Job::launch(Launch& launch)
 {
   polling_.progress();
   const std::size_t first = ranks_.size();
+  // The parent goes on before its children, in worker processes, too: there it would else be under way when a child
+  // sleeps before main (libpsm2), which costs an event if somebody is, and none otherwise.
+  launch.done = true;
+  launch.parent.notify_all();
   try {
     JobFacts& facts = add_job(launch.name, launch.places, &launch.parent);
     for (const std::vector<unsigned>& numbers : launch.workers) {
@@ -283,8 +287,6 @@ void Job::launch(Launch& launch)
                     launch.parent.title(), error.what()));
     launch.failure = error.what();
   }
-  launch.done = true;
-  launch.parent.notify_all();
 }
 
 // Which ranks of a job, by number, go into which new worker process.

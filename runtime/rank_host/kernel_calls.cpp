@@ -14,6 +14,7 @@
 #include "runtime/engine/thread_pointer.h"
 #include "runtime/rank_host/descriptors.h"
 #include "runtime/rank_host/rank_host.h"
+#include "runtime/rank_host/slices.h"
 
 namespace umwelt::rank_host
 {
@@ -108,8 +109,11 @@ void KernelCalls::enter(Thread& thread, EnteredFrame& frame)
   Rank& rank = thread.rank;
   frame.skipped = 1;
   if (linkers_.contains(frame.called_from)) {
-    if (rank.loader->debug()->r_state == r_debug::RT_CONSISTENT)
+    if (rank.loader->debug()->r_state == r_debug::RT_CONSISTENT) {
       take_over(thread);
+      if (Slices* const slices = rank_host_.slices())
+        slices->take_over_time_stamps(rank);
+    }
     return;
   }
   const unsigned function = enter_original(frame)->wanted;

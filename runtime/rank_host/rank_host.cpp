@@ -348,12 +348,12 @@ loader::RankLoader::Failure RankHost::load(Thread& main)
   rank.uninterruptible.insert(rank.uninterruptible.end(), rank.of_process.begin(), rank.of_process.end());
   rank.locking = rank.loader->code_of_c_library();
   rank.code = rank.loader->code_of_program();
-  if (slices_)
-    slices_->take_over_time_stamps(rank);
   if (kernel_calls_) {
     kernel_calls_->take_over(main);
     KernelCalls::lead(main, false);
   }
+  if (slices_) // then its linker may call KernelCalls when it has opened something, and they say so
+    slices_->take_over_time_stamps(rank);
   return {};
 }
 

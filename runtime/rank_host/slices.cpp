@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <system_error>
@@ -62,7 +63,7 @@ int Slices::signal_number()
 }
 
 Slices::Slices(RankHost& rank_host, SimTime quantum)
-    : rank_host_(rank_host), traced_(is_traced()),
+    : rank_host_(rank_host), thread_(gettid()), traced_(is_traced()),
       ticks_per_quantum_(static_cast<unsigned>(std::max<SimTime>(quantum / tick, 1)))
 {
   if (!traced_)
@@ -316,22 +317,49 @@ void Slices::original_code(const Rank& rank, bool original)
 
 void Slices::take_over_time_stamps(const Rank& rank)
 {
-  if (!traced_)
-    time_stamps_.take_over(rank);
+  if (traced_)
+    return;
+  time_stamps_.take_over(rank);
+  time_stamps_.watch_linker(rank);
+}
+
+void Slices::exclude(Thread& thread, std::uint64_t begin)
+{
+  trap_cost_.interrupt(thread);
+  std::uint64_t& burst = thread.rank.gate.clock.burst_start;
+  burst = rank_host_.cpu().exclude(burst, begin);
+}
+
+void Slices::on_notice(ucontext_t& context, std::uint64_t begin)
+{
+  greg_t* registers = context.uc_mcontext.gregs; // ret
+  std::memcpy(&registers[REG_RIP], reinterpret_cast<const void*>(registers[REG_RSP]), sizeof registers[REG_RIP]);
+  registers[REG_RSP] += static_cast<greg_t>(sizeof registers[REG_RIP]);
+  // With dlmopen ranks have the linker of the process, which the runtime calls as well, and threads that load a rank.
+  if (engine::in_runtime() || engine::umw_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread_)
+    return;
+  const engine::Crossing crossing;
+  set_trap_flag(context, false);
+  if (StepCount* count = rank_host_.step_count())
+    count->spoil();
+  if (stepping_)
+    end_steps(context);
+  Thread& thread = *rank_host_.running();
+  if (thread.rank.loader->debug()->r_state == r_debug::RT_CONSISTENT)
+    time_stamps_.take_over(thread.rank);
+  exclude(thread, begin);
 }
 
 bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
 {
   const std::uint64_t begin = engine::BurstMeter::ticks();
+  if (!is_step(information) && time_stamps_.is_notice(pc_of(context) - 1)) {
+    on_notice(context, begin);
+    return true;
+  }
   const bool of_rank = !engine::in_runtime();
   const engine::Crossing crossing; // from here on no tick cuts the thread, in a system call on a breakpoint say, and
                                    // others find that half done
-  const auto not_computed = [this, begin] {
-    Thread& thread = *rank_host_.running();
-    trap_cost_.interrupt(thread);
-    std::uint64_t& burst = thread.rank.gate.clock.burst_start;
-    burst = rank_host_.cpu().exclude(burst, begin);
-  };
   if (is_step(information)) {
     if (StepCount* count = rank_host_.step_count()) {
       if (of_rank)
@@ -344,7 +372,7 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
     if (!stepping_) { // otherwise left over: the runtime was entered with the flag set
       set_trap_flag(context, false);
       if (over && of_rank)
-        not_computed();
+        exclude(*rank_host_.running(), begin);
     } else if (of_rank) {
       step(context);
     } else {
@@ -374,7 +402,7 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
   const std::uint64_t crossings = thread.rank.gate.crossings;
   loops_.on_breakpoint(thread, context, pc);
   if (thread.rank.gate.crossings == crossings)
-    not_computed();
+    exclude(thread, begin);
   return true;
 }
 

@@ -59,7 +59,7 @@ public:
   // The code of the rank is as it came from its files until the same with false: it is about to be copied by fork(2).
   // Ends by itself a tick later, unless the rank says that it is no_preempt.
   void original_code(const Rank& rank, bool original);
-  // The rank's own reads of the time stamp counter tell simulated time from now on.
+  // The rank's own reads of the time stamp counter tell simulated time from now on, also in what it opens later.
   void take_over_time_stamps(const Rank& rank);
 
   // By a debugger, which would take every trap for its own.
@@ -78,6 +78,10 @@ public:
   [[nodiscard]] static int signal_number();
 
 private:
+  // A dynamic linker says that its list of objects has changed.
+  void on_notice(ucontext_t& context, std::uint64_t begin);
+  // What the runtime has done since `begin` the thread has not computed.
+  void exclude(Thread& thread, std::uint64_t begin);
   void begin_watch(Thread& thread);
   // `is_long`: it has been in the same burst at the tick before, or has been found to spin.
   void begin_steps(Thread& thread, ucontext_t& context, bool is_long);
@@ -90,6 +94,7 @@ private:
   [[nodiscard]] unsigned ticks_per_cut() const;
 
   RankHost& rank_host_;
+  const int thread_;  // of this OS: the one that carries ranks
   const bool traced_; // a debugger would take every trap for its own: all threads count as computing
   timer_t timer_{};
   const unsigned ticks_per_quantum_;

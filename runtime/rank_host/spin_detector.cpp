@@ -37,7 +37,8 @@ bool SpinDetector::is_near_pause(std::uintptr_t pc)
 
 void SpinDetector::begin(const ucontext_t& context)
 {
-  steps_ = periods_ = pauses_ = 0;
+  steps_ = periods_ = 0;
+  pauses_.clear();
   anchor_ = 0;
   anchored_ = only_pause_ = false;
   loop_.clear();
@@ -115,15 +116,24 @@ bool SpinDetector::waits(const ucontext_t& context)
   const auto* code = reinterpret_cast<const unsigned char*>(pc);
   if (!is_pause(code))
     return false;
-  pauses_ = pc == pause_ ? pauses_ + 1 : 1;
-  pause_ = pc;
+  auto found = std::find_if(pauses_.begin(), pauses_.end(), [pc](const Pause& pause) { return pause.pc == pc; });
+  if (found == pauses_.end())
+    found = pauses_.insert(found, Pause{pc, 0, {}, {}});
+  Pause& pause = *found;
+  ++pause.times;
   const greg_t* registers = context.uc_mcontext.gregs;
   Registers round{};
   for (std::size_t i = 0; i < round.size(); ++i)
-    round[i] = change_of(at_pause_[i], registers[i]);
-  round_ = pauses_ < 3 || round == round_ ? round : Registers{};
-  std::copy_n(registers, at_pause_.size(), at_pause_.begin());
-  return pauses_ >= proof;
+    round[i] = change_of(pause.registers[i], registers[i]);
+  pause.round = pause.times < 3 || round == pause.round ? round : Registers{};
+  std::copy_n(registers, pause.registers.size(), pause.registers.begin());
+  // Of several in a loop the lowest, wherever a tick found the thread; unless it has left that loop.
+  const bool lower_comes = std::any_of(pauses_.begin(), pauses_.end(),
+                                       [pc](const Pause& other) { return other.pc < pc && other.times + 1 >= proof; });
+  if (pause.times < proof || (pause.times == proof && lower_comes))
+    return false;
+  round_ = pause.round;
+  return true;
 }
 
 const std::vector<std::uintptr_t>& SpinDetector::complete_loop()

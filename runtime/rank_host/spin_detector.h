@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Whether a thread spins, told by letting it go on one instruction at a time (the trap flag).
 //
-// It does if it executes the same `pause` again and again, or if it comes back to the same instruction with the same
-// registers: then it cannot go anywhere by itself, since what it wrote would have to change what it reads. The cycle is
-// found as by Brent's algorithm: the state that later ones are compared with is taken anew after 1, 2, 4, 8 ... steps,
-// so that the way into the loop does not matter. When it is found, the loop is followed once more for its anchor, an
-// instruction that is the same wherever in the loop the tick happened to find the thread.
+// It does if it executes the same `pause` again and again, maybe with others in between (compilers unroll loops of
+// them), or if it comes back to the same instruction with the same registers: then it cannot go anywhere by itself,
+// since what it wrote would have to change what it reads. The cycle is found as by Brent's algorithm: the state that
+// later ones are compared with is taken anew after 1, 2, 4, 8 ... steps, so that the way into the loop does not matter.
+// When it is found, the loop is followed once more for its anchor, an instruction that is the same wherever in the loop
+// the tick happened to find the thread.
 //
 // Used in signal handlers; what it looks at is the context of the thread alone.
 #pragma once
@@ -58,6 +59,13 @@ private:
     std::array<unsigned char, most_extended> extended;
     std::size_t extended_bytes;
   };
+  using Registers = std::array<std::int64_t, 15>; // as in Breakpoints::Point
+  struct Pause {
+    std::uintptr_t pc;
+    unsigned times;      // that it was met,
+    Registers registers; // the last time
+    Registers round;     // what they have changed by since the time before, if always the same
+  };
 
   void remember(const ucontext_t& context);
   [[nodiscard]] bool as_remembered(const ucontext_t& context) const;
@@ -70,12 +78,9 @@ private:
   std::vector<std::uintptr_t> loop_; // instructions since state_, once round
   std::uintptr_t anchor_ = 0;        // of a loop that is found out: the first of them
   bool only_pause_ = false;
-  bool anchored_ = false;    // state_ is one of those in which it comes there
-  std::uintptr_t pause_ = 0; // the last `pause` met, and how often
-  unsigned pauses_ = 0;
-  using Registers = std::array<std::int64_t, 15>; // as in Breakpoints::Point
-  Registers at_pause_{};                          // then
-  Registers round_{};                             // what they have changed by since the time before, if always the same
+  bool anchored_ = false;     // state_ is one of those in which it comes there
+  std::vector<Pause> pauses_; // that it has met
+  Registers round_{};
 };
 
 } // namespace umwelt::rank_host

@@ -20,6 +20,7 @@ namespace
 
 constexpr unsigned char escape = 0x0f; // of both
 constexpr unsigned char int3 = 0xcc;
+constexpr unsigned char ret = 0xc3;
 constexpr std::size_t longest_way = 24; // bytes from the instruction to the shift
 
 // Of the instruction there; 0: it is none.
@@ -81,6 +82,9 @@ TimeStamps::TimeStamps() : memory_(open("/proc/self/mem", O_RDWR | O_CLOEXEC))
 
 TimeStamps::~TimeStamps()
 {
+  for (const auto& [pc, owner] : notices_)
+    if (owner == nullptr) // the process goes on with it
+      (void)!pwrite(memory_, &ret, 1, static_cast<off_t>(pc));
   if (memory_ >= 0)
     close(memory_);
 }
@@ -110,20 +114,39 @@ try {
 
 void TimeStamps::take_over(const Rank& rank)
 {
+  // What is no longer there must not be put back into whatever has come in its place.
+  std::unordered_map<std::uintptr_t, unsigned> there;
   for (const loader::LoadedObject& object : rank.loader->objects()) {
     if (!object.is_program && (is_of_the_system(object.path) || is_preloaded(rank, object.path)))
       continue;
     const auto [file, is_new] = files_.try_emplace(object.path);
     if (is_new)
       file->second = find(object.path);
-    for (const Site& site : file->second) {
-      const std::uintptr_t pc = object.map->l_addr + site.address;
-      std::array<unsigned char, 3> code{};
-      if (pread(memory_, code.data(), site.bytes, static_cast<off_t>(pc)) == site.bytes &&
-          length(code.data(), site.bytes) == site.bytes && pwrite(memory_, &int3, 1, static_cast<off_t>(pc)) == 1)
-        taken_.insert_or_assign(pc, Taken{&rank, site.bytes});
-    }
+    for (const Site& site : file->second)
+      there.emplace(object.map->l_addr + site.address, site.bytes);
   }
+  std::erase_if(taken_, [&](const auto& one) { return one.second.rank == &rank && !there.contains(one.first); });
+  for (const auto& [pc, bytes] : there)
+    put(rank, pc, bytes);
+}
+
+void TimeStamps::put(const Rank& rank, std::uintptr_t pc, unsigned bytes)
+{
+  std::array<unsigned char, 3> code{};
+  if (pread(memory_, code.data(), bytes, static_cast<off_t>(pc)) == static_cast<ssize_t>(bytes) &&
+      length(code.data(), bytes) == bytes && pwrite(memory_, &int3, 1, static_cast<off_t>(pc)) == 1)
+    taken_.insert_or_assign(pc, Taken{&rank, bytes});
+}
+
+void TimeStamps::watch_linker(const Rank& rank)
+{
+  const std::uintptr_t place = rank.loader->debug()->r_brk;
+  unsigned char code = 0;
+  if (place == 0 || pread(memory_, &code, 1, static_cast<off_t>(place)) != 1 || code != ret)
+    return;
+  notices_.insert_or_assign(place, rank.gate.loader == UMW_LOADER_LINKER ? &rank : nullptr);
+  if (pwrite(memory_, &int3, 1, static_cast<off_t>(place)) != 1)
+    notices_.erase(place);
 }
 
 unsigned TimeStamps::at(std::uintptr_t pc) const
@@ -134,12 +157,19 @@ unsigned TimeStamps::at(std::uintptr_t pc) const
 
 void TimeStamps::original_code(const Rank& rank, bool original) const
 {
-  const unsigned char byte = original ? escape : int3;
-  const unsigned char before = original ? int3 : escape;
-  unsigned char now = 0;
+  const auto exchange = [this, original](std::uintptr_t pc, unsigned char code) {
+    const unsigned char before = original ? int3 : code;
+    const unsigned char after = original ? code : int3;
+    unsigned char now = 0;
+    if (pread(memory_, &now, 1, static_cast<off_t>(pc)) == 1 && now == before)
+      (void)!pwrite(memory_, &after, 1, static_cast<off_t>(pc));
+  };
   for (const auto& [pc, taken] : taken_)
-    if (taken.rank == &rank && pread(memory_, &now, 1, static_cast<off_t>(pc)) == 1 && now == before)
-      (void)!pwrite(memory_, &byte, 1, static_cast<off_t>(pc));
+    if (taken.rank == &rank)
+      exchange(pc, escape);
+  for (const auto& [pc, owner] : notices_)
+    if (owner == nullptr || owner == &rank)
+      exchange(pc, ret);
 }
 
 } // namespace umwelt::rank_host

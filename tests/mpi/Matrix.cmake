@@ -75,6 +75,18 @@ function(mpi_test name)
   endforeach()
 endfunction()
 
+# mpi_checks(<name> <np> <way>... [ARGUMENTS ...]): where nothing can be run natively to compare with, only that the
+# program finds nothing wrong itself.
+function(mpi_checks name np)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS")
+  foreach(way IN LISTS arg_UNPARSED_ARGUMENTS)
+    add_test(NAME mpi.${name}-${np}.${way} COMMAND umwelt run -q -np ${np} ${mpi_options_${way}}
+      ${mpi_programs}/${name} ${arg_ARGUMENTS})
+    set_tests_properties(mpi.${name}-${np}.${way} PROPERTIES LABELS "mpi;${way}" TIMEOUT 90
+      PASS_REGULAR_EXPRESSION "[1-9][0-9]* checks passed, 0 failed" FAIL_REGULAR_EXPRESSION "FAILED|[1-9][0-9]* failed")
+  endforeach()
+endfunction()
+
 # mpi_case(<name> <np>...): the usual case, a program of its own in <name>.c that needs nothing, on each number of
 # ranks.
 function(mpi_case name)

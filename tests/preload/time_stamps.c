@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- * Time by the time stamp counter, calibrated by the program itself: as long as by the clock. */
+ * Time by the time stamp counter, calibrated by the program itself: as long as by the clock. time_stamps PLUGIN */
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,12 +69,32 @@ static void check(const char* name, uint64_t (*read)(void))
     printf("%.0f Hz, ratio %.4f, backwards %d, waited %.4f s for 5 ms\n", hertz, ratio, backwards, waited);
 }
 
-int main(void)
+/* It is closed and opened again: its code comes back as it is in the file. */
+static void check_plugin(const char* path)
+{
+  for (int time = 0; time < 2; ++time) {
+    void* plugin = dlopen(path, RTLD_NOW);
+    const double* hertz = plugin ? dlsym(plugin, "plugin_hertz") : NULL;
+    if (!hertz) {
+      fprintf(stderr, "%s\n", dlerror());
+      exit(127); /* nothing to compare with */
+    }
+    const double ratio = *hertz / rate(here, 20000);
+    if (ratio > 0.97 && ratio < 1.03)
+      printf("plug-in: as long as by the clock\n");
+    else
+      printf("plug-in: %.0f Hz, ratio %.4f\n", *hertz, ratio);
+    dlclose(plugin);
+  }
+}
+
+int main(int argc, char** argv)
 {
   check("rdtsc", here);
   check("rdtscp", here_with_core);
   check("asm", by_hand);
   check("library", library_time_stamp);
+  check_plugin(argc > 1 ? argv[1] : "");
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0)
@@ -81,5 +103,6 @@ int main(void)
   waitpid(child, &status, 0);
   printf("child %x\n", status);
   check("after fork", here);
+  check_plugin(argc > 1 ? argv[1] : "");
   return 0;
 }

@@ -29,11 +29,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
 NODES = 43 * 24
 # Both read this file: the default platform of Umwelt, a fat tree of BXI switches, as SimGrid writes it.
+# SimGrid 4.0 crashes on a fat tree that is in no zone.
 PLATFORM = f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="cluster" prefix="node" suffix="" radical="0-{NODES - 1}" speed="1Gf" bw="12.5GBps" lat="100ns"
-           topology="FAT_TREE" topo_parameters="2;24,43;1,24;1,1" sharing_policy="SPLITDUPLEX"/>
+  <zone id="world" routing="Full">
+    <cluster id="cluster" prefix="node" suffix="" radical="0-{NODES - 1}" speed="1Gf" bw="12.5GBps" lat="100ns"
+             topology="FAT_TREE" topo_parameters="2;24,43;1,24;1,1" sharing_policy="SPLITDUPLEX"/>
+  </zone>
 </platform>
 """
 

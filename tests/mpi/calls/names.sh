@@ -14,14 +14,20 @@ for name in libmpi.so.40 libmpi_mpifh.so.40 libmpi_usempif08.so.40 libmpich.so.1
 done
 exports "${libraries[@]}" | sort -u >"$work/there"
 # In C and Fortran: those with a form that begins with P. Those of mpi_f08 have none. No calls of MPI are predefined
-# functions of the program's (..._fn), conversions of a status, what the compiler is told by MPI_F_SYNC_REG, MPI_SIZEOF,
-# what MPICH has of MPI 4.1, and extensions (MPIX_) that are no collectives.
+# functions of the program's (..._fn), conversions of a status or session, what the compiler is told by MPI_F_SYNC_REG,
+# MPI_SIZEOF, what MPICH has of MPI 4.1 (runtime/LIMITATIONS.md), and extensions (MPIX_) that are no collectives.
+of_4_1='buffer_i?flush|(comm|session)_(attach|detach)_buffer|(comm|session)_i?flush_buffer|get_hw_resource_info'
+of_4_1+='|remove_error_(class|code|string)|request_get_status_(all|any|some)|session_set_info|status_set_elements_c'
+of_4_1+='|status_(get|set)_(error|source|tag)|type_get_value_index'
+extensions='comm|gpu|grequest|query|info|stream|threadcomm|type|start|stop|wait|waitall|[a-z]*_enqueue'
+conversions='session_(c2f|f2c)|status_(c2f08|f082c|f2f08|f082f)'
 {
   sed -nE 's/^P(MPIX?_[A-Z].*)$/\1/p; s/^p(mpix?_.*)$/\1/p' "$work/there" |
     grep -vE '_f(08)?$|_large$|^MPIX?_[A-Za-z0-9_]*_F08'
   grep -E '^mpix?_.*_f08(ts)?_$' "$work/there"
 } | grep -viE \
-  '_fn_*$|_fn_null_*$|_f_sync_reg|_sizeof_|_delete_error_|_status_(c2f08|f082c)$|^mpix_(comm|gpu|grequest|query)_' |
+  "_fn_*\$|_fn_null_*\$|_f_sync_reg|_sizeof_|_delete_error_|^mpix_($extensions)(_|\$)" |
+  grep -viE "^mpi_($of_4_1|$conversions)(_c)?(_*|_f08(ts)?_)\$" |
   sort -u | comm -12 - "$work/there" >"$work/wanted"
 exports "$1" | sort -u >"$work/ours"
 if (($(wc -l <"$work/wanted") < $2)); then

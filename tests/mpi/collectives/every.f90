@@ -19,7 +19,7 @@ program every
   integer, parameter :: n = 50
   integer :: rank, ranks, part, op, column, ierror, i, request, requests(3), statuses(MPI_STATUS_SIZE, 3)
   integer :: values(n), results(n), matrix(4, n)
-  integer, allocatable :: table(:, :), counts(:), places(:), types(:)
+  integer, allocatable :: table(:, :), counts(:), places(:), apart(:), types(:)
 
   call MPI_Init(ierror)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
@@ -50,7 +50,7 @@ contains
     matrix(2, :) = values
     call MPI_Bcast(matrix(2, 1), 1, column, 0, comm, ierror)
     call tell('bcast of a column', [matrix])
-    allocate (table(n, ranks), counts(ranks), places(ranks), types(ranks))
+    allocate (table(n, ranks), counts(ranks), places(ranks), apart(ranks), types(ranks))
     table = -1
     call MPI_Gather(values, n, MPI_INTEGER, table, n, MPI_INTEGER, 0, comm, ierror)
     call tell('gather', [table])
@@ -60,9 +60,9 @@ contains
     call tell('alltoall in place', [table])
     counts = 1
     places = [(4*n*(i - 1), i=1, ranks)]
+    apart = [(4*(i - 1), i=1, ranks)] ! until it is complete
     types = MPI_INTEGER
-    call MPI_Ialltoallw(table, counts, places, types, results, counts, [(4*(i - 1), i=1, ranks)], types, comm, &
-                        request, ierror)
+    call MPI_Ialltoallw(table, counts, places, types, results, counts, apart, types, comm, request, ierror)
     call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
     call tell('ialltoallw', results)
     call MPI_Scan(values, results, n, MPI_INTEGER, MPI_SUM, comm, ierror)
@@ -73,7 +73,7 @@ contains
     call MPI_Waitall(3, requests, statuses, ierror)
     call tell('reduce_scatter_block', results)
     call tell('ibcast', values)
-    deallocate (table, counts, places, types)
+    deallocate (table, counts, places, apart, types)
     ! the library may put parentheses anywhere: with two ranks there is one way
     if (ranks == 2) then
       call MPI_Allreduce(values, results, n, MPI_INTEGER, op, comm, ierror)

@@ -50,17 +50,22 @@ def fail(text, shown):
     sys.exit(f"{text}\n{shown!r}")
 
 
+# Of a run, and, of one that takes longer to begin, of its start.
+PROGRESS = re.compile(rb"\rumwelt: (simulated|\d+ of \d+ ranks have begun)")
+
+
 def without_progress(shown):
     """What is left on the screen; every progress line must begin a line and be erased before anything else comes."""
     lines = 0
-    while (begin := shown.find(b"\rumwelt: simulated")) >= 0:
+    while found := PROGRESS.search(shown):
+        begin = found.start()
         if begin > 0 and shown[begin - 1 : begin] != b"\n" and not shown[:begin].endswith(ERASE):
             fail("a progress line behind other text", shown[max(0, begin - 200) : begin + 200])
         line_end = shown.find(b"\x1b[K", begin)
         rest = shown[line_end + 3 :]
         if line_end < 0 or b"\n" in shown[begin:line_end]:
             fail("other text in a progress line", shown[begin : begin + 300])
-        if not rest.startswith(b"\rumwelt: simulated") and not rest.startswith(ERASE):
+        if not PROGRESS.match(rest) and not rest.startswith(ERASE):
             fail("a progress line that is not erased", shown[begin : begin + 300])
         shown = shown[:begin] + rest
         lines += 1

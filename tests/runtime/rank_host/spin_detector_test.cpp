@@ -48,13 +48,26 @@ asm(R"(
     pause
     jmp spin_pauses_unevenly
 
+    # As GCC 14 unrolls a loop that pauses and counts.
     spin_code spin_pauses_in_turn
     pause
-    cmpl $0, (%rdi)
-    jne 1f
+    lea 2(%rdx), %rdx
     pause
-    jmp spin_pauses_in_turn
-1:  ret
+    cmpl $0, (%rdi)
+    je spin_pauses_in_turn
+    ret
+
+    # Once less than it takes, at a place that it does not come back to.
+    spin_code spin_pauses_elsewhere_first
+    pause
+    lea 1(%rcx), %ecx
+    cmp $8, %ecx
+    jne spin_pauses_elsewhere_first
+1:  pause
+    mov (%rdi), %eax
+    test %eax, %eax
+    je 1b
+    ret
 
     spin_code spin_pauses_on_the_way
     .rept 12
@@ -199,9 +212,10 @@ asm(R"(
 extern "C" {
 using Code = const unsigned char[];
 extern Code spin_counts, spin_pauses, spin_pauses_and_counts, spin_pauses_unevenly, spin_pauses_in_turn,
-    spin_pauses_on_the_way, spin_pauses_in_long_loop, spin_looks, spin_at_one, spin_looks_after_a_while, spin_called,
-    spin_calls, spin_looks_at_two, spin_adds_vectors, spin_changes_vector, spin_changes_long_vector, spin_straight,
-    spin_round_10, spin_round_20, spin_round_100, spin_largest, spin_too_large, spin_leave;
+    spin_pauses_elsewhere_first, spin_pauses_on_the_way, spin_pauses_in_long_loop, spin_looks, spin_at_one,
+    spin_looks_after_a_while, spin_called, spin_calls, spin_looks_at_two, spin_adds_vectors, spin_changes_vector,
+    spin_changes_long_vector, spin_straight, spin_round_10, spin_round_20, spin_round_100, spin_largest, spin_too_large,
+    spin_leave;
 void spin_enter(const unsigned char* code, void* data);
 }
 
@@ -338,11 +352,23 @@ TEST_F(SpinDetectorTest, WhatChangesUnevenlyIsNoCount)
   EXPECT_THAT(detector.round(), Each(0));
 }
 
-TEST_F(SpinDetectorTest, PausesAtDifferentPlacesAreNoWait)
+TEST_F(SpinDetectorTest, OfSeveralPausesInALoopTheLowestCounts)
+{
+  std::array<std::int64_t, 15> round{};
+  round[REG_RDX] = 2;
+  for (unsigned start = 0; start < 10; ++start) {
+    const Walk& way = walk(spin_pauses_in_turn, start);
+    ASSERT_EQ(way.finding, Finding::pause);
+    EXPECT_EQ(way.registers[REG_RIP], static_cast<greg_t>(address(spin_pauses_in_turn))) << "begun at " << start;
+    EXPECT_EQ(detector.round(), round);
+  }
+}
+
+TEST_F(SpinDetectorTest, PausesThatItDoesNotComeBackToAreNoWait)
 {
   EXPECT_EQ(walk(spin_pauses_on_the_way).finding, Finding::no_loop);
-  EXPECT_EQ(walk(spin_pauses_in_turn).finding, Finding::comes_back); // as if they were none
-  EXPECT_EQ(detector.anchor(), address(spin_pauses_in_turn));
+  EXPECT_EQ(walk(spin_pauses_elsewhere_first).finding, Finding::pause); // the first one is not stepped to
+  EXPECT_GT(walked.registers[REG_RIP], static_cast<greg_t>(address(spin_pauses_elsewhere_first)));
 }
 
 // By the time of the last pause it has come back often enough, too.
