@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 _Static_assert(PMIX_ERR_NOT_SUPPORTED == -47, "refused.c answers with this value");
 
@@ -540,4 +541,32 @@ UMW_PUBLIC pmix_status_t PMIx_Info_load(pmix_info_t* info, const char* key, cons
 UMW_PUBLIC void PMIx_Value_destruct(pmix_value_t* value)
 {
   umw_destruct_value(value);
+}
+
+/* --- names of attributes ------------------------------------------------------------------------------------------ */
+
+/* The real library makes its dictionary in PMIx_Init. Open MPI 5 asks for these to make out the info keys of
+ * MPI_Comm_spawn (ompi/dpm/dpm.c), others are called what they are. */
+static const struct {
+  const char *name, *key;
+} attributes[] = {{"PMIX_ADD_HOST", PMIX_ADD_HOST}, {"PMIX_ADD_HOSTFILE", PMIX_ADD_HOSTFILE},
+                  {"PMIX_HOST", PMIX_HOST},         {"PMIX_HOSTFILE", PMIX_HOSTFILE},
+                  {"PMIX_MAPBY", PMIX_MAPBY},       {"PMIX_PERSONALITY", PMIX_PERSONALITY},
+                  {"PMIX_PPR", PMIX_PPR},           {"PMIX_PREFIX", PMIX_PREFIX},
+                  {"PMIX_WDIR", PMIX_WDIR}};
+
+UMW_PUBLIC const char* PMIx_Get_attribute_string(const char* attribute)
+{
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; ++i)
+    if (strcasecmp(attribute, attributes[i].name) == 0)
+      return attributes[i].key;
+  return attribute;
+}
+
+UMW_PUBLIC const char* PMIx_Get_attribute_name(const char* attribute)
+{
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; ++i)
+    if (strcmp(attribute, attributes[i].key) == 0)
+      return attributes[i].name;
+  return attribute;
 }
