@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 fs::path open_mpi_of(const std::vector<loader::Library>& libraries)
 {
   const auto found = std::find_if(libraries.begin(), libraries.end(), [](const loader::Library& library) {
-    return library.name.starts_with("libmpi.so.");
+    return library.name.starts_with("libmpi.so.40"); // libmpi.so.12 is of MPICH's ABI
   });
   return found == libraries.end() ? fs::path() : fs::path(found->path);
 }
