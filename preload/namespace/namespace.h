@@ -44,6 +44,7 @@ int umw_namespace_dladdr(const void* address, Dl_info* information);
 int umw_namespace_dladdr1(const void* address, Dl_info* information, void** more, int flags);
 void* umw_namespace_dlopen(const char* file, int flags);
 int umw_namespace_dlclose(void* handle);
+extern bool umw_namespace_ends; /* the destructors run */
 /* Of RTLD_DEFAULT and of the program's own handle. */
 void* umw_namespace_default_symbol(void* handle, const char* name);
 int umw_namespace_iterate(int (*callback)(struct dl_phdr_info*, size_t, void*), void* data);

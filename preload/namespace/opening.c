@@ -227,6 +227,8 @@ void* umw_namespace_dlopen(const char* file, int flags)
 
 int umw_namespace_dlclose(void* handle)
 {
+  if (umw_namespace_ends) /* _dl_fini counts a use more of each object before it begins, so none goes any more */
+    return 0;
   umw_begin_turn();
   struct opened** const link = find_opened(handle);
   struct opened* const one = *link;

@@ -277,8 +277,11 @@ uintptr_t umw_namespace_begin(uintptr_t* stack)
 }
 
 __attribute__((visibility("hidden"), used)) void umw_namespace_end(void);
+bool umw_namespace_ends;
+
 void umw_namespace_end(void)
 {
+  umw_namespace_ends = true;
   struct order order = in_order();
   for (size_t i = order.sorted_count; i > 0; --i)
     run_destructors(order.sorted[i - 1]);
