@@ -323,6 +323,16 @@ void Slices::take_over_time_stamps(const Rank& rank)
   time_stamps_.watch_linker(rank);
 }
 
+Thread& Slices::let_go(ucontext_t& context)
+{
+  set_trap_flag(context, false);
+  if (StepCount* count = rank_host_.step_count())
+    count->spoil();
+  if (stepping_)
+    end_steps(context);
+  return *rank_host_.running();
+}
+
 void Slices::exclude(Thread& thread, std::uint64_t begin)
 {
   trap_cost_.interrupt(thread);
@@ -339,12 +349,7 @@ void Slices::on_notice(ucontext_t& context, std::uint64_t begin)
   if (engine::in_runtime() || engine::umw_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread_)
     return;
   const engine::Crossing crossing;
-  set_trap_flag(context, false);
-  if (StepCount* count = rank_host_.step_count())
-    count->spoil();
-  if (stepping_)
-    end_steps(context);
-  Thread& thread = *rank_host_.running();
+  Thread& thread = let_go(context);
   if (thread.rank.loader->debug()->r_state == r_debug::RT_CONSISTENT)
     time_stamps_.take_over(thread.rank);
   exclude(thread, begin);
@@ -388,12 +393,7 @@ bool Slices::on_trap(const siginfo_t& information, ucontext_t& context)
   const unsigned bytes = time_stamps_.at(pc);
   if (bytes == 0 && !loops_.breakpoints().contains(pc))
     return false;
-  set_trap_flag(context, false);
-  if (StepCount* count = rank_host_.step_count())
-    count->spoil();
-  if (stepping_)
-    end_steps(context);
-  Thread& thread = *rank_host_.running();
+  Thread& thread = let_go(context);
   if (bytes != 0) {
     context.uc_mcontext.gregs[REG_RIP] += static_cast<greg_t>(bytes) - 1; // it stands behind the first
     tell_time_stamp(rank_host_, trap_cost_, thread, context, bytes, begin);

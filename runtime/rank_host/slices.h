@@ -80,6 +80,8 @@ public:
 private:
   // A dynamic linker says that its list of objects has changed.
   void on_notice(ucontext_t& context, std::uint64_t begin);
+  // The running thread has met a breakpoint: it is not followed by steps any more. Returns it.
+  Thread& let_go(ucontext_t& context);
   // What the runtime has done since `begin` the thread has not computed.
   void exclude(Thread& thread, std::uint64_t begin);
   void begin_watch(Thread& thread);
