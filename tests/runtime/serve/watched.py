@@ -104,5 +104,8 @@ def is_running(process: int) -> bool:
 
 
 def peak_bytes(process: int) -> int:
-    text = pathlib.Path(f"/proc/{process}/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", text)[1]) * 1024
+    """OSError when it has ended: until its parent has waited for it its status is there, but says nothing of memory."""
+    peak = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{process}/status").read_text())
+    if peak is None:
+        raise ProcessLookupError(f"memory of process {process}: it has ended")
+    return int(peak[1]) * 1024
