@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -211,7 +212,9 @@ class Asked(Case):
                       done.stderr)  # fmt: skip
         self.assertFalse(self.asked("array"))
         self.write("umwelt.sif", "image")
-        self.assertIn("warning: no apptainer in PATH", self.sweep("--resume", "design.sweep", "--slurm").stderr)
+        said = self.sweep("--resume", "design.sweep", "--slurm").stderr
+        if shutil.which("apptainer") is None:  # in no other directory of PATH either
+            self.assertIn("warning: no apptainer in PATH", said)
 
     def test_nothing_is_submitted_with_another_program(self):
         self.design(DESIGN + "slurm: {tasks: 1, time: 60, memory: 9MiB}\n")
