@@ -18,135 +18,67 @@ namespace
 constexpr std::size_t kind_questions = observe::path_kinds - 1; // nobody asks for the last
 constexpr SimTime longest_look = 10 * sim::microsecond;         // of a loop that waits, in between
 constexpr std::size_t most_segments = 1000;
+constexpr std::size_t least_stretches = 1024; // that are worth a look
 constexpr auto computing = static_cast<std::size_t>(observe::PathKind::computing);
 constexpr auto software = static_cast<std::size_t>(observe::PathKind::software);
 constexpr auto bandwidth = static_cast<std::size_t>(observe::PathKind::bandwidth);
 constexpr auto contention = static_cast<std::size_t>(observe::PathKind::contention);
 constexpr auto other_kind = static_cast<std::size_t>(observe::PathKind::other);
-constexpr std::size_t rest = 2; // of work
 static_assert(computing == 0 && software == 1 && other_kind == kind_questions);
-
-SimTime between(SimTime a, SimTime b, double share)
-{
-  return a + std::llround(share * static_cast<double>(b - a));
-}
 
 } // namespace
 
 CriticalPath::CriticalPath(const std::vector<std::uint32_t>& nodes, Way way)
-    : ranks_(nodes.size()), single_ranks_(nodes.size() <= most_single_ranks ? nodes.size() : 0),
-      questions_(kind_questions + single_ranks_), marks_(nodes.size() * marks), bases_(nodes.size() * bases),
-      saved_(bases_.size() * questions_), arrived_(nodes.size() * questions_), clocks_(questions_),
-      later_clocks_(questions_), way_(std::move(way))
+    : look_after_(least_stretches), ranks_(nodes.size()),
+      single_ranks_(nodes.size() <= most_single_ranks ? nodes.size() : 0), questions_(kind_questions + single_ranks_),
+      saved_(nodes.size() * questions_), arrived_(nodes.size() * questions_), clocks_(questions_), way_(std::move(way))
 {
+  settled_.ranks.resize(nodes.size());
   nics_.resize(nodes.empty() ? 0 : *std::max_element(nodes.begin(), nodes.end()) + 1);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].node = nodes[i];
-    bases_[place(ranks_[i], 0)].stretch = new Stretch(i, stretches_);
+    ranks_[i].stretch = new Stretch(i);
   }
 }
 
 CriticalPath::Stretch::~Stretch()
 {
-  --count;
   StretchRef next = std::move(before);
   while (next != nullptr && next->use_count() == 1)
     next = std::exchange(next->before, nullptr);
 }
 
-void CriticalPath::keep(Rank& rank)
+void CriticalPath::clocks_of(const Rank& rank, SimTime* clocks) const
 {
-  mark(rank, rank.kept++) = rank.now;
-  rank.first = std::max(rank.first, rank.kept - std::min<std::uint64_t>(rank.kept, marks));
-}
-
-CriticalPath::Base& CriticalPath::new_base(Rank& rank)
-{
-  const std::size_t from = place(rank, rank.now.base);
-  const Times done = done_by(rank, rank.now);
-  SimTime* const saved_before = &saved_[from * questions_];
-  const Work& before = bases_[from].worked;
-  const SimTime computed = rank.now.worked[computing] - before[computing];
-  const SimTime in_software = rank.now.worked[software] - before[software];
-  std::size_t to = from;
-  if (rank.first < rank.kept && mark(rank, rank.kept - 1).base == rank.now.base) {
-    to = place(rank, ++rank.now.base);
-    while (rank.first < rank.kept && mark(rank, rank.first).base + bases <= rank.now.base)
-      ++rank.first;
-    bases_[to].stretch = bases_[from].stretch;
-    std::copy_n(saved_before, questions_, &saved_[to * questions_]);
-  }
-  SimTime* const saved = &saved_[to * questions_];
-  saved[computing] += computed;
-  saved[software] += in_software;
-  if (single_ranks_ > 0)
-    saved[kind_questions + index(rank)] += computed;
-  Base& base = bases_[to];
-  base.worked = rank.now.worked;
-  base.done = done;
-  return base;
-}
-
-CriticalPath::Times CriticalPath::done_by(const Rank& rank, const Mark& mark) const
-{
-  const Base& base = bases_[place(rank, mark.base)];
-  Times done = base.done;
-  done[computing] += mark.worked[computing] - base.worked[computing];
-  done[software] += mark.worked[software] - base.worked[software];
-  done[other_kind] += mark.worked[rest] - base.worked[rest];
-  return done;
-}
-
-void CriticalPath::clocks_by(const Rank& rank, const Mark& mark, SimTime* clocks) const
-{
-  const std::size_t at = place(rank, mark.base);
-  const SimTime* const saved = &saved_[at * questions_];
+  const SimTime* const saved = &saved_[index(rank) * questions_];
   for (std::size_t i = 0; i < questions_; ++i)
-    clocks[i] = mark.as_it_is - saved[i];
-  const Work& before = bases_[at].worked;
-  clocks[computing] -= mark.worked[computing] - before[computing];
-  clocks[software] -= mark.worked[software] - before[software];
-  if (single_ranks_ > 0)
-    clocks[kind_questions + index(rank)] -= mark.worked[computing] - before[computing];
+    clocks[i] = rank.as_it_is - saved[i];
 }
 
-CriticalPath::Past CriticalPath::past_at(const Rank& rank, const Mark& mark)
+std::unique_ptr<sim::Origin> CriticalPath::departs(std::size_t index, SimTime time)
 {
-  clocks_by(rank, mark, clocks_.data());
-  return {mark.as_it_is, done_by(rank, mark), &bases_[place(rank, mark.base)].stretch};
+  if (index >= ranks_.size())
+    return nullptr; // started by others
+  auto departure = std::make_unique<Departure>();
+  departure->past = past_of(ranks_[index], nullptr, time);
+  std::copy_n(clocks_.begin(), kind_questions, departure->clocks.begin());
+  departure->single.assign(clocks_.begin() + kind_questions, clocks_.end());
+  departures_.push_back(*departure);
+  return departure;
 }
 
-CriticalPath::Past CriticalPath::past_of(const Rank& rank, SimTime time)
+CriticalPath::Past CriticalPath::past_of(const Rank& sender, const sim::Origin* origin, SimTime began)
 {
-  std::uint64_t next = rank.first; // the first mark that is later
-  for (std::uint64_t end = rank.kept; next < end;)
-    if (const std::uint64_t middle = (next + end) / 2; mark(rank, middle).at <= time)
-      next = middle + 1;
-    else
-      end = middle;
-  if (next == rank.first) // longer ago than is known
-    return past_at(rank, rank.first == rank.kept ? rank.now : mark(rank, rank.first));
-  const Mark& before = mark(rank, next - 1);
-  const Mark& after = next == rank.kept ? rank.now : mark(rank, next);
-  const StretchRef& stretch = bases_[place(rank, before.base)].stretch;
-  if (bases_[place(rank, after.base)].stretch != stretch || after.at <= before.at || time <= before.at)
-    return past_at(rank, before); // between both it waited for what began the other stretch
-  const double share = std::min(1.0, static_cast<double>(time - before.at) / static_cast<double>(after.at - before.at));
-  if (before.base == after.base) {
-    Mark mark{time, between(before.as_it_is, after.as_it_is, share), {}, before.base};
-    for (std::size_t i = 0; i < mark.worked.size(); ++i)
-      mark.worked[i] = between(before.worked[i], after.worked[i], share);
-    return past_at(rank, mark);
+  if (const auto* const departure = static_cast<const Departure*>(origin); departure != nullptr) {
+    std::copy(departure->clocks.begin(), departure->clocks.end(), clocks_.begin());
+    std::copy(departure->single.begin(), departure->single.end(), clocks_.begin() + kind_questions);
+    return departure->past;
   }
-  clocks_by(rank, before, clocks_.data());
-  clocks_by(rank, after, later_clocks_.data());
-  for (std::size_t i = 0; i < questions_; ++i)
-    clocks_[i] = between(clocks_[i], later_clocks_[i], share);
-  Past past{between(before.as_it_is, after.as_it_is, share), done_by(rank, before), &stretch};
-  const Times later = done_by(rank, after);
-  for (std::size_t i = 0; i < kinds; ++i)
-    past.done[i] = between(past.done[i], later[i], share);
-  return past;
+  const SimTime untold = began - sender.at;
+  clocks_of(sender, clocks_.data());
+  for (SimTime& clock : clocks_)
+    clock += untold;
+  return {began, sender.as_it_is + untold, sender.done, sender.stretch};
 }
 
 CriticalPath::Times CriticalPath::parts(const Alone& alone, bool within_node, std::uint64_t bytes, SimTime whole,
@@ -166,28 +98,31 @@ CriticalPath::Times CriticalPath::parts(const Alone& alone, bool within_node, st
   return parts;
 }
 
-void CriticalPath::go_on(Rank& rank, std::size_t work, SimTime time, SimTime until)
+void CriticalPath::go_on(Rank& rank, Kind kind, SimTime time, SimTime until)
 {
-  Mark& now = rank.now;
-  if (until <= now.at) // somebody else has told of that time
+  if (until <= rank.at) // somebody else has told of that time
     return;
-  time = std::min(time, until - now.at);
-  now.worked[rest] += until - now.at - time; // it slept before
-  now.worked[work] += time;
+  time = std::min(time, until - rank.at);
+  rank.done[other_kind] += until - rank.at - time; // it slept before
+  rank.done[static_cast<std::size_t>(kind)] += time;
+  SimTime* const saved = &saved_[index(rank) * questions_];
+  if (kind != Kind::other)
+    saved[static_cast<std::size_t>(kind)] += time;
+  if (kind == Kind::computing && single_ranks_ > 0)
+    saved[kind_questions + index(rank)] += time;
   // The rank's clock of the question "as it is" shows the time, but for a wait that is not over: what nobody has told
   // of counts in every question.
-  now.as_it_is = until - rank.idle;
-  now.at = until;
-  keep(rank);
+  rank.as_it_is = until - rank.idle;
+  rank.at = until;
 }
 
 // It did not wait for something that came: time went by.
 void CriticalPath::pass_idle(Rank& rank)
 {
   if (const SimTime idle = std::exchange(rank.idle, 0); idle > 0) {
-    const SimTime now = rank.now.at;
-    rank.now.at -= idle;
-    go_on(rank, rest, idle, now);
+    const SimTime now = rank.at;
+    rank.at -= idle;
+    go_on(rank, Kind::other, idle, now);
   }
 }
 
@@ -198,7 +133,7 @@ void CriticalPath::spent(std::size_t index, observe::RankState state, SimTime fr
   Rank& rank = ranks_[index];
   if (until - from > longest_look)
     pass_idle(rank);
-  go_on(rank, state == observe::RankState::compute ? computing : software, until - from, until);
+  go_on(rank, state == observe::RankState::compute ? Kind::computing : Kind::software, until - from, until);
 }
 
 const CriticalPath::Alone& CriticalPath::alone(std::uint32_t from, std::uint32_t to)
@@ -209,13 +144,12 @@ const CriticalPath::Alone& CriticalPath::alone(std::uint32_t from, std::uint32_t
   return *pair.alone;
 }
 
-void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, SimTime began, std::uint64_t bytes,
+void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, const Past& past, std::uint64_t bytes,
                           SimTime trips, SimTime now)
 {
   const Alone& alone = this->alone(source, rank.node);
-  const SimTime whole = std::max(now, began) - began;
+  const SimTime whole = std::max(now, past.at) - past.at;
   const Times way = parts(alone, source == rank.node, bytes, whole, trips);
-  const Past past = past_of(sender, began);
   Arrival& arrival = rank.arrival;
   SimTime* const arrived = &arrived_[index(rank) * questions_];
   if (!arrival.any) {
@@ -242,26 +176,28 @@ void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, 
   arrival.any = true;
   arrival.of_others = &rank != &sender;
   arrival.at = now;
-  arrival.began = began;
+  arrival.began = past.at;
   arrival.way = way;
   arrival.sender_done = past.done;
-  arrival.sender_stretch = *past.stretch;
+  arrival.sender_stretch = past.stretch;
 }
 
-void CriticalPath::came(std::size_t rank, std::size_t source, SimTime began, std::uint64_t bytes, SimTime now)
+void CriticalPath::came(std::size_t rank, std::size_t source, const sim::Origin* origin, SimTime began,
+                        std::uint64_t bytes, SimTime now)
 {
   if (rank >= ranks_.size() || source >= ranks_.size())
     return;
   const Rank& sender = ranks_[source];
-  arrive(ranks_[rank], sender, sender.node, began, bytes, 1, now);
+  arrive(ranks_[rank], sender, sender.node, past_of(sender, origin, began), bytes, 1, now);
 }
 
-void CriticalPath::answered(std::size_t rank, std::size_t other, SimTime began, std::uint64_t bytes, SimTime now)
+void CriticalPath::answered(std::size_t rank, std::size_t other, const sim::Origin* origin, SimTime began,
+                            std::uint64_t bytes, SimTime now)
 {
   if (rank >= ranks_.size() || other >= ranks_.size())
     return;
   Rank& asker = ranks_[rank];
-  arrive(asker, asker, ranks_[other].node, began, bytes, 2, now);
+  arrive(asker, asker, ranks_[other].node, past_of(asker, origin, began), bytes, 2, now);
 }
 
 void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait how)
@@ -271,21 +207,20 @@ void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait h
   Rank& rank = ranks_[index];
   const Arrival& arrival = rank.arrival;
   if (how == Wait::elapsed || !arrival.any || arrival.at < from) {
-    if (how != Wait::polls || rank.idle == 0 || from - rank.now.at > longest_look) {
+    if (how != Wait::polls || rank.idle == 0 || from - rank.at > longest_look) {
       pass_idle(rank);
-      go_on(rank, rest, 0, from);
+      go_on(rank, Kind::other, 0, from);
     }
-    rank.idle += until - std::min(from, rank.now.at);
-    rank.now.at = until;
+    rank.idle += until - std::min(from, rank.at);
+    rank.at = until;
     if (how != Wait::polls)
       pass_idle(rank);
     return;
   }
   if (rank.idle == 0)
-    go_on(rank, rest, 0, from);
-  Base& base = new_base(rank);
+    go_on(rank, Kind::other, 0, from);
   if (arrival.of_others) { // the way to here leads over its sender
-    begin_stretch(rank, base, until);
+    begin_stretch(rank, until);
   } else { // as much of the wait as the parts say
     SimTime whole = 0;
     for (const SimTime part : arrival.way)
@@ -293,42 +228,137 @@ void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait h
     const double waited =
         static_cast<double>(rank.idle + until - from) / static_cast<double>(std::max<SimTime>(whole, 1));
     for (std::size_t i = 0; i < kinds; ++i)
-      base.done[i] += std::llround(waited * static_cast<double>(arrival.way[i]));
+      rank.done[i] += std::llround(waited * static_cast<double>(arrival.way[i]));
   }
   take(rank, until);
-  keep(rank);
 }
 
-void CriticalPath::begin_stretch(Rank& rank, Base& base, SimTime now)
+void CriticalPath::begin_stretch(Rank& rank, SimTime now)
 {
+  if (++begun_ > look_after_)
+    settle(now);
   const Arrival& arrival = rank.arrival;
-  StretchRef stretch(new Stretch(index(rank), stretches_));
+  StretchRef stretch(new Stretch(index(rank)));
   stretch->begin = now;
-  if (stretches_ < most_stretches) {
-    stretch->before = arrival.sender_stretch;
-    stretch->cut = arrival.began;
-    stretch->until_cut = arrival.sender_done;
-    stretch->way = arrival.way;
-  } else {
-    known_since_ = now;
-    for (const Rank& each : ranks_)
-      bases_[place(each, each.now.base)].stretch->before = nullptr;
+  stretch->before = arrival.sender_stretch;
+  stretch->cut = arrival.began;
+  stretch->until_cut = arrival.sender_done;
+  stretch->way = arrival.way;
+  rank.stretch = std::move(stretch);
+  rank.done = {};
+}
+
+// --- what is settled ---
+
+void CriticalPath::Sum::add_message(const Stretch& stretch)
+{
+  if (stretch.before != nullptr)
+    segments.push_back({stretch.rank, stretch.cut, stretch.begin, true, stretch.before->rank});
+}
+
+void CriticalPath::Sum::add(const Stretch& stretch, SimTime end, const Times& done)
+{
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    kinds[i] += done[i] + stretch.way[i];
+  ranks[stretch.rank] += std::max<SimTime>(end - stretch.begin, 0);
+  segments.push_back({stretch.rank, stretch.begin, end, false, stretch.rank});
+  add_message(stretch);
+}
+
+void CriticalPath::Sum::turn(std::size_t behind)
+{
+  std::reverse(segments.begin() + static_cast<std::ptrdiff_t>(behind), segments.end());
+}
+
+void CriticalPath::Sum::keep_longest(std::size_t most)
+{
+  if (segments.size() <= most)
+    return;
+  const auto length = [](const auto& one) { return one.end - one.begin; };
+  auto longest = segments;
+  const auto next = longest.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(longest.begin(), next, longest.end(),
+                   [&](const auto& a, const auto& b) { return length(a) > length(b); });
+  left_out += std::erase_if(segments, [&, least = length(*next)](const auto& one) { return length(one) <= least; });
+}
+
+CriticalPath::Common CriticalPath::common_stretch()
+{
+  // One way, from the beginning: places 1, 2, ...
+  std::vector<Stretch*> way;
+  for (Stretch* at = ranks_.front().stretch.get(); at != nullptr; at = at->before.get())
+    way.push_back(at);
+  std::reverse(way.begin(), way.end());
+  for (std::size_t i = 0; i < way.size(); ++i)
+    way[i]->place = static_cast<std::uint32_t>(i + 1);
+  // Where others meet it. Their stretches are in that place, too, so that nothing is gone over twice; those that never
+  // do so, in none.
+  constexpr std::uint32_t nowhere = ~0U;
+  std::size_t common = way.size();
+  std::vector<Stretch*> branches;
+  const auto look = [&](const StretchRef& from) {
+    const std::size_t first = branches.size();
+    Stretch* at = from.get();
+    for (; at != nullptr && at->place == 0; at = at->before.get())
+      branches.push_back(at);
+    const std::uint32_t place = at == nullptr ? nowhere : at->place;
+    if (from != nullptr)
+      common = std::min<std::size_t>(common, place == nowhere ? 0 : place);
+    for (std::size_t i = first; i < branches.size(); ++i)
+      branches[i]->place = place;
+  };
+  for (const Rank& rank : ranks_) {
+    look(rank.stretch);
+    look(rank.arrival.sender_stretch);
   }
-  base.stretch = std::move(stretch);
-  base.done = {};
+  for (const Departure& departure : departures_)
+    look(departure.past.stretch);
+  for (Stretch* const each : way)
+    each->place = 0;
+  for (Stretch* const each : branches)
+    each->place = 0;
+  return {common == 0 ? nullptr : way[common - 1], way.size() + branches.size()};
+}
+
+void CriticalPath::settle(SimTime now)
+{
+  auto [common, stretches] = common_stretch();
+  if (common != nullptr && common->before != nullptr) {
+    const std::size_t settled = settled_.segments.size();
+    settled_.add_message(*common);
+    SimTime end = common->cut;
+    const Times* done = &common->until_cut;
+    for (const Stretch* at = common->before.get(); at != nullptr; at = at->before.get()) {
+      settled_.add(*at, end, *done);
+      end = at->cut;
+      done = &at->until_cut;
+      --stretches;
+    }
+    settled_.turn(settled);
+    settled_.keep_longest(4 * most_segments);
+    common->before = nullptr;
+  }
+  if (stretches > most_stretches) {
+    known_since_ = now;
+    for (const Rank& rank : ranks_)
+      rank.stretch->before = nullptr;
+  }
+  begun_ = 0;
+  look_after_ = std::clamp(stretches, least_stretches, most_stretches / 8);
 }
 
 void CriticalPath::take(Rank& rank, SimTime now)
 {
-  const SimTime own = rank.now.as_it_is;
+  const SimTime own = rank.as_it_is;
   const SimTime as_it_is = std::max(own, rank.arrival.as_it_is);
   const SimTime* const arrived = &arrived_[index(rank) * questions_];
-  SimTime* const saved = &saved_[place(rank, rank.now.base) * questions_];
+  SimTime* const saved = &saved_[index(rank) * questions_];
   for (std::size_t i = 0; i < questions_; ++i)
     saved[i] = as_it_is - std::max(own - saved[i], arrived[i]);
   rank.arrival.any = false;
+  rank.arrival.sender_stretch = nullptr;
   rank.idle = 0;
-  rank.now.at = rank.now.as_it_is = now;
+  rank.at = rank.as_it_is = now;
 }
 
 void CriticalPath::found(std::size_t index)
@@ -336,12 +366,10 @@ void CriticalPath::found(std::size_t index)
   if (index >= ranks_.size())
     return;
   Rank& rank = ranks_[index];
-  if (rank.arrival.any) {
-    new_base(rank);
-    take(rank, rank.now.at);
-  } else {
+  if (rank.arrival.any)
+    take(rank, rank.at);
+  else
     pass_idle(rank);
-  }
 }
 
 void CriticalPath::acted(std::size_t index)
@@ -361,42 +389,35 @@ observe::CriticalPathRecord CriticalPath::record(const std::vector<SimTime>& end
       last = i;
   record.length = ends[last];
   record.known_since = known_since_;
-  record.ranks.assign(ranks_.size(), 0);
 
+  Sum sum = settled_;
   SimTime end = ends[last];
   const Rank& of = ranks_[last];
-  Times done = done_by(of, of.now);
-  for (StretchRef at = bases_[place(of, of.now.base)].stretch; at != nullptr; at = at->before) {
-    for (std::size_t i = 0; i < kinds; ++i)
-      record.kinds[i] += done[i] + at->way[i];
-    record.ranks[at->rank] += std::max<SimTime>(end - at->begin, 0);
-    record.segments.push_back({at->rank, at->begin, end, false, at->rank});
-    if (at->before != nullptr)
-      record.segments.push_back({at->rank, at->cut, at->begin, true, at->before->rank});
+  Times done = of.done;
+  for (const Stretch* at = of.stretch.get(); at != nullptr; at = at->before.get()) {
+    sum.add(*at, end, done);
     end = at->cut;
     done = at->until_cut;
   }
+  sum.turn(settled_.segments.size());
+  sum.keep_longest(most_segments);
+  record.kinds = sum.kinds;
+  record.ranks = std::move(sum.ranks);
+  record.segments = std::move(sum.segments);
+  record.left_out = sum.left_out;
   SimTime known = 0;
   for (const SimTime kind : record.kinds)
     known += kind;
   record.kinds[static_cast<std::size_t>(Kind::other)] += std::max<SimTime>(record.length - known, 0);
-  std::reverse(record.segments.begin(), record.segments.end());
-  if (record.segments.size() > most_segments) { // the longest, in time
-    auto longest = record.segments;
-    std::nth_element(longest.begin(), longest.begin() + most_segments, longest.end(),
-                     [](const auto& a, const auto& b) { return a.end - a.begin > b.end - b.begin; });
-    const SimTime least = longest[most_segments].end - longest[most_segments].begin;
-    record.left_out = std::erase_if(record.segments, [least](const auto& one) { return one.end - one.begin <= least; });
-  }
 
   Clocks latest(questions_);
   Clocks clocks(questions_);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    const SimTime since = ranks_[i].idle + std::max<SimTime>(ends[i] - ranks_[i].now.at, 0);
-    clocks_by(ranks_[i], ranks_[i].now, clocks.data());
+    const SimTime since = ranks_[i].idle + std::max<SimTime>(ends[i] - ranks_[i].at, 0);
+    clocks_of(ranks_[i], clocks.data());
     for (std::size_t question = 0; question < questions_; ++question)
       latest[question] = std::max(latest[question], clocks[question] + since);
-    record.as_it_is = std::max(record.as_it_is, ranks_[i].now.as_it_is + since);
+    record.as_it_is = std::max(record.as_it_is, ranks_[i].as_it_is + since);
   }
   for (std::size_t i = 0; i < kind_questions; ++i)
     record.if_free.push_back({observe::path_kind_names[i], latest[i]});

@@ -10,29 +10,33 @@
 //   the answer. The clock of the question "as it is" shows the simulated time.
 // - A stretch is what a rank does between two waits that a message of another rank ended; it knows the stretch from
 //   which that message came, and where. From the last one of the rank that ends last the way leads back to the
-//   beginning: that is the critical path. Stretches that nothing leads back to are forgotten.
+//   beginning: that is the critical path. Stretches that nothing leads back to are forgotten; those that all ways lead
+//   back over are added up, so that the beginning of the path is settled.
 //
-// A clock lies behind that of "as it is" by what it has saved. Work saves in the questions about it alone; all others
-// change only when a message is taken, and are written down then: a base. What a rank did at a past time is looked up
-// in its last marks: what it had worked, and on which base.
+// A clock lies behind that of "as it is" by what it has saved. What its sender's clocks were when a message left goes
+// with the message (Departure): it may be under way for as long as it takes its sender to begin thousands of others.
 //
 // A message's way has four parts: what one without payload takes in NICs and on links, and its bytes by the rate, as of
 // a message alone between these nodes (net_models/pair_times.h); the rest others caused. Where bandwidth takes no time,
 // NICs still handle one message after the other. When a rank finds what has come it has waited for all that has come so
 // far: it does not matter in which order it looks. Sleeps, and waits for the rank's own operations within its node,
-// take as long as they did. Of a way back of 400,000 messages and more the beginning is lost, which the record says.
+// take as long as they did. Of a way back of 400,000 messages and more that is not settled, since some rank never waits
+// for another, the beginning is lost, which the record says.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include <boost/intrusive/list.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "net_models/pair_times.h"
+#include "runtime/base/origin.h"
 #include "runtime/base/time.h"
 #include "runtime/observe/critical_path.h"
 #include "runtime/observe/trace_record.h"
@@ -59,10 +63,15 @@ public:
 
   // The rank worked for that time; `state` is not `waiting`.
   void spent(std::size_t rank, observe::RankState state, sim::SimTime from, sim::SimTime until);
-  // Something has come to the rank that `source` began at `began`.
-  void came(std::size_t rank, std::size_t source, sim::SimTime began, std::uint64_t bytes, sim::SimTime now);
+  // A message leaves the rank: what came() and answered() are told of it. At `time`, when the rank has told of all that
+  // it did before.
+  [[nodiscard]] std::unique_ptr<sim::Origin> departs(std::size_t rank, sim::SimTime time);
+  // Something has come to the rank that `source` began at `began`; `origin`: null where it comes as it begins.
+  void came(std::size_t rank, std::size_t source, const sim::Origin* origin, sim::SimTime began, std::uint64_t bytes,
+            sim::SimTime now);
   // The same, and the rank itself had asked `other` for it.
-  void answered(std::size_t rank, std::size_t other, sim::SimTime began, std::uint64_t bytes, sim::SimTime now);
+  void answered(std::size_t rank, std::size_t other, const sim::Origin* origin, sim::SimTime began, std::uint64_t bytes,
+                sim::SimTime now);
   // The rank was blocked.
   enum class Wait : std::uint8_t {
     polls,   // it looks for something, again and again
@@ -79,44 +88,29 @@ public:
   [[nodiscard]] observe::CriticalPathRecord record(const std::vector<sim::SimTime>& ends) const;
 
 private:
-  // Of each rank; with bases of six questions that is less than 8 KiB.
-  static constexpr std::size_t marks = 48;
-  static constexpr std::size_t bases = 32;
   static constexpr std::size_t kinds = observe::path_kinds;
-  static constexpr std::size_t kinds_of_work = 2;      // computing and software; and the rest
   static constexpr std::size_t most_single_ranks = 64; // whose computing is a question each
   static constexpr std::size_t most_stretches = 400'000;
   using Times = std::array<sim::SimTime, kinds>;
-  using Work = std::array<sim::SimTime, kinds_of_work + 1>;
   // By question: each kind but the last, then each rank's computing if there are few.
   using Clocks = std::vector<sim::SimTime>;
+  using AutoUnlink = boost::intrusive::link_mode<boost::intrusive::auto_unlink>;
 
   struct Stretch;
   using StretchRef = boost::intrusive_ptr<Stretch>; // by one thread
   struct Stretch : boost::intrusive_ref_counter<Stretch, boost::thread_unsafe_counter> {
-    Stretch(std::size_t of, std::size_t& counted) : rank(of), count(counted) { ++count; }
+    explicit Stretch(std::size_t of) : rank(static_cast<std::uint32_t>(of)) {}
     Stretch(const Stretch&) = delete;
     Stretch& operator=(const Stretch&) = delete;
     ~Stretch(); // of a long way back, too, on a small stack
 
-    std::size_t rank;
+    std::uint32_t rank;
+    std::uint32_t place = 0; // on the way that is looked at, from the beginning; 0: on none
     sim::SimTime begin = 0;
-    StretchRef before;    // null: the beginning of the run
+    StretchRef before;    // null: the beginning of the run, or of what is not settled
     sim::SimTime cut = 0; // then the message left there
     Times until_cut{};    // what `before` did until then
     Times way{};          // of the message
-    std::size_t& count;   // of stretches that are not forgotten
-  };
-  struct Base {
-    Work worked{}; // by then, since the beginning of the run
-    Times done{};  // by then, since the stretch began
-    StretchRef stretch;
-  };
-  struct Mark {
-    sim::SimTime at = 0;
-    sim::SimTime as_it_is = 0; // the clock of that question
-    Work worked{};             // since the beginning of the run
-    std::uint64_t base = 0;    // number of the rank's base
   };
   struct Arrival {
     bool any = false;
@@ -130,9 +124,10 @@ private:
   };
   struct Rank {
     std::uint32_t node = 0;
-    std::uint64_t kept = 0; // marks, since the beginning; the oldest that is known:
-    std::uint64_t first = 0;
-    Mark now;
+    sim::SimTime at = 0;       // it has told of all until then
+    sim::SimTime as_it_is = 0; // the clock of that question
+    Times done{};              // since the stretch began
+    StretchRef stretch;
     sim::SimTime idle = 0; // it was blocked, with looks in between, and nothing has come yet
     Arrival arrival;
   };
@@ -142,39 +137,56 @@ private:
     sim::SimTime out = 0;
     sim::SimTime in = 0;
   };
+  // What stretches and the messages between them come to.
+  struct Sum {
+    Times kinds{};
+    std::vector<sim::SimTime> ranks;
+    std::vector<observe::CriticalPathRecord::Segment> segments; // the longest, in time
+    std::size_t left_out = 0;
+
+    // It went on until `end`, and did that; the message before it.
+    void add(const Stretch& stretch, sim::SimTime end, const Times& done);
+    void add_message(const Stretch& stretch);
+    // Those behind so many, which were added in the order of the way back.
+    void turn(std::size_t behind);
+    void keep_longest(std::size_t most);
+  };
   // Of a rank at a time; its clocks are in clocks_.
   struct Past {
+    sim::SimTime at = 0;
     sim::SimTime as_it_is = 0;
     Times done{};
-    const StretchRef* stretch = nullptr;
+    StretchRef stretch;
+  };
+  // What goes with a message.
+  struct Departure final : sim::Origin, boost::intrusive::list_base_hook<AutoUnlink> {
+    Past past;
+    std::array<sim::SimTime, kinds - 1> clocks{};
+    std::vector<sim::SimTime> single; // of single ranks
   };
 
   [[nodiscard]] std::size_t index(const Rank& rank) const { return static_cast<std::size_t>(&rank - ranks_.data()); }
-  [[nodiscard]] Mark& mark(const Rank& rank, std::uint64_t number)
-  {
-    return marks_[index(rank) * marks + number % marks];
-  }
-  [[nodiscard]] std::size_t place(const Rank& rank, std::uint64_t base) const
-  {
-    return index(rank) * bases + base % bases;
-  }
-  void keep(Rank& rank);
-  // A base of its own, where marks need the one that there is; it has all until now.
-  Base& new_base(Rank& rank);
-  [[nodiscard]] Times done_by(const Rank& rank, const Mark& mark) const;
-  void clocks_by(const Rank& rank, const Mark& mark, sim::SimTime* clocks) const;
-  Past past_at(const Rank& rank, const Mark& mark);
-  Past past_of(const Rank& rank, sim::SimTime time);
+  void clocks_of(const Rank& rank, sim::SimTime* clocks) const;
+  // Of a sender when its message left; what nobody has told of counts in every question.
+  Past past_of(const Rank& sender, const sim::Origin* origin, sim::SimTime began);
   // `source`: the node that it came from; `trips`: 2 if the rank had asked for it.
-  void arrive(Rank& rank, const Rank& sender, std::uint32_t source, sim::SimTime began, std::uint64_t bytes,
+  void arrive(Rank& rank, const Rank& sender, std::uint32_t source, const Past& past, std::uint64_t bytes,
               sim::SimTime trips, sim::SimTime now);
   [[nodiscard]] static Times parts(const Alone& alone, bool within_node, std::uint64_t bytes, sim::SimTime whole,
                                    sim::SimTime trips);
-  void go_on(Rank& rank, std::size_t work, sim::SimTime time, sim::SimTime until);
+  void go_on(Rank& rank, Kind kind, sim::SimTime time, sim::SimTime until);
   void pass_idle(Rank& rank);
-  // What has come counts from `now` on; into a new base.
+  // What has come counts from `now` on.
   void take(Rank& rank, sim::SimTime now);
-  void begin_stretch(Rank& rank, Base& base, sim::SimTime now);
+  void begin_stretch(Rank& rank, sim::SimTime now);
+  // Adds up what all ways lead back over; cuts them if there is too much left.
+  void settle(sim::SimTime now);
+  // The last stretch that is on all ways, or null; and how many stretches there are.
+  struct Common {
+    Stretch* stretch = nullptr;
+    std::size_t stretches = 0;
+  };
+  [[nodiscard]] Common common_stretch();
 
   // Some pairs of nodes between which messages have gone, by both.
   struct Pair {
@@ -185,17 +197,17 @@ private:
   static constexpr std::size_t most_pairs = 4096;
   const Alone& alone(std::uint32_t from, std::uint32_t to);
 
-  std::size_t stretches_ = 0; // that are not forgotten
+  std::size_t begun_ = 0; // stretches, since it was looked for what is settled; after so many it is again
+  std::size_t look_after_;
+  Sum settled_;
   std::vector<Rank> ranks_;
   std::size_t single_ranks_; // questions behind those of kinds; 0: there are too many ranks
   std::size_t questions_;
-  std::vector<Mark> marks_; // by rank, a ring each
-  std::vector<Base> bases_; // the same
-  Clocks saved_;            // by base: how far each clock is behind
-  Clocks arrived_;          // by rank: the latest of each
-  Clocks clocks_;           // of who is looked at
-  Clocks later_clocks_;     // of the same, a mark later
-  std::vector<Nic> nics_;   // by node
+  boost::intrusive::list<Departure, boost::intrusive::constant_time_size<false>> departures_; // under way
+  Clocks saved_;          // by rank: how far each clock is behind
+  Clocks arrived_;        // by rank: the latest of each
+  Clocks clocks_;         // of who is looked at
+  std::vector<Nic> nics_; // by node
   Way way_;
   std::vector<Pair> pairs_{most_pairs};
   sim::SimTime known_since_ = 0; // the way back leads no further: it would be too long

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runtime/job/portals_host.h"
 
+#include "runtime/job/details.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 #include "runtime/portals/fabric/process.h"
@@ -52,15 +53,24 @@ void PortalsHost::tell(Rank& rank)
   rank.notify_network();
 }
 
-void PortalsHost::came(portals::Process& process, std::uint32_t source, sim::SimTime began, std::uint64_t bytes)
+std::unique_ptr<sim::Origin> PortalsHost::departs(portals::Process& process)
 {
-  rank_of(process).came(source, began, bytes);
+  Details* const details = job_.details();
+  return details == nullptr ? nullptr
+                            : details->path().departs(static_cast<std::size_t>(rank_of(process).index), now(process));
 }
 
-void PortalsHost::answered(portals::Process& process, std::uint32_t other, sim::SimTime began, std::uint64_t bytes)
+void PortalsHost::came(portals::Process& process, std::uint32_t source, const sim::Origin* origin, sim::SimTime began,
+                       std::uint64_t bytes)
+{
+  rank_of(process).came(source, origin, began, bytes);
+}
+
+void PortalsHost::answered(portals::Process& process, std::uint32_t other, const sim::Origin* origin,
+                           sim::SimTime began, std::uint64_t bytes)
 {
   if (Details* const details = job_.details(); details != nullptr)
-    details->path().answered(static_cast<std::size_t>(rank_of(process).index), other, began, bytes,
+    details->path().answered(static_cast<std::size_t>(rank_of(process).index), other, origin, began, bytes,
                              job_.scheduler().now());
 }
 

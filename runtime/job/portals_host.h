@@ -2,6 +2,7 @@
 // The Portals engine's view of ranks: processes that wait, poll and spend CPU time (runtime/portals/fabric/host.h).
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -22,8 +23,11 @@ public:
   void refused(portals::Process& process) override;
   void changed(portals::Process& process) override;
   void event_visible(portals::Process& process, ptl_handle_eq_t queue) override;
-  void came(portals::Process& process, std::uint32_t source, sim::SimTime began, std::uint64_t bytes) override;
-  void answered(portals::Process& process, std::uint32_t other, sim::SimTime began, std::uint64_t bytes) override;
+  std::unique_ptr<sim::Origin> departs(portals::Process& process) override;
+  void came(portals::Process& process, std::uint32_t source, const sim::Origin* origin, sim::SimTime began,
+            std::uint64_t bytes) override;
+  void answered(portals::Process& process, std::uint32_t other, const sim::Origin* origin, sim::SimTime began,
+                std::uint64_t bytes) override;
   void exchanged(std::uint32_t one, std::uint32_t other, sim::SimTime began) override;
   void written(portals::Process& process, bool told) override;
   bool empty_poll(portals::Process& process) override;

@@ -331,12 +331,12 @@ bool Rank::notify_of_timer(const Timers::Notice& notice, std::uint64_t count)
   return send_signal(information, thread);
 }
 
-void Rank::came(std::size_t source, SimTime at, std::uint64_t bytes)
+void Rank::came(std::size_t source, const sim::Origin* origin, SimTime at, std::uint64_t bytes)
 {
   if (const auto before = job.exchanged(static_cast<std::size_t>(index), source, at))
     lateness.came(at, *before);
   if (Details* const details = job.details(); details != nullptr)
-    details->path().came(static_cast<std::size_t>(index), source, at, bytes, job.scheduler().now());
+    details->path().came(static_cast<std::size_t>(index), source, origin, at, bytes, job.scheduler().now());
 }
 
 void Rank::notify_network()

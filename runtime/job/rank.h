@@ -88,8 +88,9 @@ public:
   bool wait(SimTime deadline, For what = For::anything);
   // The same, for a wait that does not keep the simulation going (engine::Scheduler::block_in_background).
   bool wait_in_background(SimTime deadline, For what = For::anything);
-  // What rank `source` began at that time has come for it, so many bytes (job/lateness.h).
-  void came(std::size_t source, SimTime at, std::uint64_t bytes);
+  // What rank `source` began at that time has come for it, so many bytes (job/lateness.h); `origin`: as in
+  // CriticalPath::came().
+  void came(std::size_t source, const sim::Origin* origin, SimTime at, std::uint64_t bytes);
   // Threads that wait for the network look again; or all that wait.
   void notify_network();
   void notify_all();

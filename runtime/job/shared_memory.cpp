@@ -154,7 +154,7 @@ void SharedMemory::tell_peers(Rank& rank, SimTime ahead, bool written)
       continue;
     ++peer->gate.changes;
     peer->gate.line_ps = memory.line(core, peer->main().place.core); // of what it copies next
-    peer->came(static_cast<std::size_t>(rank.index), now + ahead, 0);
+    peer->came(static_cast<std::size_t>(rank.index), nullptr, now + ahead, 0);
     peer->call_in();
     for (const auto& thread : peer->threads)
       thread->look_again_at(now + ahead + memory.seen_after(core, thread->place.core), written);

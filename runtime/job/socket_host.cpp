@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/job/details.h"
 #include "runtime/job/job.h"
 #include "runtime/job/rank.h"
 
@@ -22,9 +23,16 @@ void SocketHost::socket_changed(std::uint32_t index)
   rank.notify_all();
 }
 
-void SocketHost::came(std::uint32_t index, std::uint32_t source, sim::SimTime began, std::uint64_t bytes)
+std::unique_ptr<sim::Origin> SocketHost::departs(std::uint32_t rank)
 {
-  job_.ranks()[index]->came(source, began, bytes);
+  Details* const details = job_.details();
+  return details == nullptr ? nullptr : details->path().departs(rank, job_.scheduler().now());
+}
+
+void SocketHost::came(std::uint32_t index, std::uint32_t source, const sim::Origin* origin, sim::SimTime began,
+                      std::uint64_t bytes)
+{
+  job_.ranks()[index]->came(source, origin, began, bytes);
 }
 
 void SocketHost::backlog_changed(std::uint32_t index, int by)

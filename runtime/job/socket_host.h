@@ -2,6 +2,8 @@
 // The socket stack's view of ranks (runtime/sockets/stack.h).
 #pragma once
 
+#include <memory>
+
 #include "runtime/sockets/stack.h"
 
 namespace umwelt::job
@@ -19,7 +21,9 @@ public:
   void outside_refused(std::uint32_t rank, sockets::IpAddress host) override;
   void sent(std::uint32_t rank, std::size_t bytes) override;
   void received(std::uint32_t rank, std::size_t bytes) override;
-  void came(std::uint32_t rank, std::uint32_t source, sim::SimTime began, std::uint64_t bytes) override;
+  std::unique_ptr<sim::Origin> departs(std::uint32_t rank) override;
+  void came(std::uint32_t rank, std::uint32_t source, const sim::Origin* origin, sim::SimTime began,
+            std::uint64_t bytes) override;
 
 private:
   Job& job_;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "runtime/base/origin.h"
 #include "runtime/sockets/stack.h"
 
 namespace umwelt::sockets
@@ -19,8 +21,9 @@ struct Stack::Segment final : net::Transfer {
   Address destination;
   std::uint64_t number = 0; // in its direction of the stream
   std::vector<char> bytes;
-  SimTime began = 0; // when it was sent
-  StreamPlace place; // if somebody listens
+  SimTime began = 0;                   // when it was sent
+  std::unique_ptr<sim::Origin> origin; // what the host keeps of that
+  StreamPlace place;                   // if somebody listens
   bool answers_datagram = false;
   bool was_read = false;
   bool was_delivered = false;

@@ -58,6 +58,7 @@ void Stack::send(std::unique_ptr<Segment> segment, const Segment* answered)
   segment->payload = segment->bytes.size() + (segment->destination.host.is_v4() ? ip_header : ip6_header) +
                      (segment->kind == Segment::Kind::datagram ? datagram_header : stream_header);
   segment->began = timeline_.now();
+  segment->origin = host_.departs(segment->initiator_process);
   if (tap_ != nullptr) [[unlikely]] {
     const Passing before = answered != nullptr ? answered->passing() : Passing{};
     segment->place = tap_->sent(segment->passing(), answered != nullptr ? &before : nullptr, segment->began);
@@ -103,7 +104,7 @@ void Stack::delivered(net::Transfer& transfer)
   if (tap_ != nullptr) [[unlikely]]
     tap_->arrived(segment.passing(), timeline_.now());
   if (const Socket* socket = find(segment.to))
-    host_.came(socket->rank, segment.initiator_process, segment.began, segment.payload);
+    host_.came(socket->rank, segment.initiator_process, segment.origin.get(), segment.began, segment.payload);
   switch (segment.kind) {
   case Segment::Kind::syn:
     arrived_syn(segment);

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "net_models/core/model.h"
+#include "runtime/base/origin.h"
 #include "runtime/base/timeline.h"
 #include "runtime/sockets/address.h"
 #include "runtime/sockets/tap.h"
@@ -49,10 +50,17 @@ public:
   // socket.
   virtual void sent(std::uint32_t rank, std::size_t bytes) = 0;
   virtual void received(std::uint32_t rank, std::size_t bytes) = 0;
-  // What rank `source` sent at `began` has come for the rank: so many bytes.
-  virtual void came(std::uint32_t rank, std::uint32_t source, SimTime began, std::uint64_t bytes)
+  // Something of the rank leaves now. What is to be kept of that, or null.
+  virtual std::unique_ptr<sim::Origin> departs(std::uint32_t rank)
   {
-    (void)rank, (void)source, (void)began, (void)bytes;
+    (void)rank;
+    return nullptr;
+  }
+  // What rank `source` sent at `began` has come for the rank: so many bytes. `origin`: what departs() gave, or null.
+  virtual void came(std::uint32_t rank, std::uint32_t source, const sim::Origin* origin, SimTime began,
+                    std::uint64_t bytes)
+  {
+    (void)rank, (void)source, (void)origin, (void)began, (void)bytes;
   }
 
 protected:

@@ -179,6 +179,7 @@ void Fabric::release(Message& message)
     headers_.release(*message.header);
   if (message.payload.buffer)
     buffers_.release(std::move(message.payload.buffer), message.payload.buffer_size);
+  message.origin.reset();
   messages_.release(message);
 }
 
@@ -238,12 +239,12 @@ void Fabric::tell_of(const Message& message, bool request)
   const sim::SimTime began = message.request.started;
   if (request) {
     if (const Ni* ni = resolve(message.target_ni))
-      host_.came(ni->process, transfer.initiator_process, began, transfer.payload);
+      host_.came(ni->process, transfer.initiator_process, message.origin.get(), began, transfer.payload);
     return;
   }
   host_.exchanged(transfer.initiator_process, transfer.target_process, began);
   if (const Ni* ni = resolve(message.initiator))
-    host_.answered(ni->process, transfer.target_process, began, message.response.payload);
+    host_.answered(ni->process, transfer.target_process, message.origin.get(), began, message.response.payload);
 }
 
 // ---- Callbacks of the model ----

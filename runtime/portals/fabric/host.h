@@ -3,7 +3,10 @@
 // block; a unit test answers by stepping the timeline.
 #pragma once
 
+#include <memory>
+
 #include "preload/abi/portals4.h"
+#include "runtime/base/origin.h"
 #include "runtime/base/time.h"
 
 namespace umwelt::portals
@@ -24,15 +27,24 @@ public:
   virtual void changed(Process& process) = 0;
   // The first of these, of that queue.
   virtual void event_visible(Process& process, ptl_handle_eq_t queue) { (void)queue, changed(process); }
-  // What rank `source` began at `began` has come for it, as far as the NIC is concerned: so many bytes.
-  virtual void came(Process& process, std::uint32_t source, sim::SimTime began, std::uint64_t bytes)
+  // A message of the process leaves at now(process). What is to be kept of that, or null.
+  virtual std::unique_ptr<sim::Origin> departs(Process& process)
   {
-    (void)process, (void)source, (void)began, (void)bytes;
+    (void)process;
+    return nullptr;
+  }
+  // What rank `source` began at `began` has come for it, as far as the NIC is concerned: so many bytes. `origin`: what
+  // departs() gave, or null.
+  virtual void came(Process& process, std::uint32_t source, const sim::Origin* origin, sim::SimTime began,
+                    std::uint64_t bytes)
+  {
+    (void)process, (void)source, (void)origin, (void)began, (void)bytes;
   }
   // The answer to what it began itself at `began` has come from rank `other`.
-  virtual void answered(Process& process, std::uint32_t other, sim::SimTime began, std::uint64_t bytes)
+  virtual void answered(Process& process, std::uint32_t other, const sim::Origin* origin, sim::SimTime began,
+                        std::uint64_t bytes)
   {
-    (void)process, (void)other, (void)began, (void)bytes;
+    (void)process, (void)other, (void)origin, (void)began, (void)bytes;
   }
   // What one of both ranks began then has come to the other, which does not hear of it by came().
   virtual void exchanged(std::uint32_t one, std::uint32_t other, sim::SimTime began)

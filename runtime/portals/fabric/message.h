@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "net_models/core/model.h"
+#include "runtime/base/origin.h"
 #include "runtime/portals/data/atomics.h"
 #include "runtime/portals/data/payload.h"
 #include "runtime/portals/fabric/ni_ref.h"
@@ -98,6 +100,7 @@ struct Message {
   Message* previous_waiting = nullptr; // in the list of messages the NIC has not taken yet
   Message* next_waiting = nullptr;
   Issue issue;
+  std::unique_ptr<sim::Origin> origin; // what the host keeps of its departure
 
   // The header.
   unsigned ni_kind = 0;

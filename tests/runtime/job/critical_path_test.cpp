@@ -2,7 +2,10 @@
 // Small graphs of which the answers are known.
 #include "runtime/job/critical_path.h"
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -39,7 +42,7 @@ struct Graph {
   // The rank waits until the message of `source` is there.
   void receive(std::size_t rank, std::size_t source, SimTime began, SimTime from, SimTime until, std::uint64_t bytes)
   {
-    path.came(rank, source, began * microsecond, bytes, until * microsecond);
+    path.came(rank, source, nullptr, began * microsecond, bytes, until * microsecond);
     path.waited(rank, from * microsecond, until * microsecond, Wait::polls);
   }
   // In us.
@@ -88,7 +91,7 @@ TEST(CriticalPath, WhoIsNotWaitedForDoesNotCount)
   Graph graph(2);
   graph.compute(0, 0, 10);
   graph.compute(1, 0, 40);
-  graph.path.came(1, 0, 10 * microsecond, 0, 12 * microsecond);
+  graph.path.came(1, 0, nullptr, 10 * microsecond, 0, 12 * microsecond);
   graph.path.found(1);
   graph.compute(1, 40, 50);
   const auto record = graph.path.record({10 * microsecond, 50 * microsecond});
@@ -124,16 +127,73 @@ TEST(CriticalPath, SleepsLastAsLongAsTheyDid)
   EXPECT_EQ(Graph::without(record, "computing"), 60);
 }
 
-TEST(CriticalPath, ALongWayBackIsCutAndSaysSo)
+TEST(CriticalPath, AMessageKnowsItsSenderAsItWasWhenItLeft)
+{
+  Graph graph(2);
+  constexpr SimTime messages = 5000;
+  std::vector<std::unique_ptr<sim::Origin>> under_way;
+  for (SimTime i = 0; i < messages; ++i) { // each takes 10 us of computing, of a queue nobody looks at
+    graph.compute(0, 10 * i, 10 * i + 10);
+    under_way.push_back(graph.path.departs(0, 10 * (i + 1) * microsecond));
+  }
+  constexpr SimTime end = 10 * messages + 1000; // 1 us for each, from then on
+  for (SimTime i = 0; i < messages; ++i) {
+    const SimTime from = i == 0 ? 0 : end + i - 1;
+    graph.path.came(1, 0, under_way[static_cast<std::size_t>(i)].get(), 0, 0, (end + i) * microsecond);
+    graph.path.waited(1, from * microsecond, (end + i) * microsecond, Wait::polls);
+    under_way[static_cast<std::size_t>(i)].reset();
+  }
+  const SimTime last = end + messages - 1;
+  const auto record = graph.path.record({10 * messages * microsecond, last * microsecond});
+  EXPECT_EQ(record.as_it_is, record.length);
+  EXPECT_EQ(Graph::of(record, PathKind::computing), 10.0 * messages); // the last one left after all of that
+  EXPECT_EQ(Graph::of(record, PathKind::latency), 1);
+  EXPECT_EQ(Graph::of(record, PathKind::contention), last - 10 * messages - 2);
+  EXPECT_EQ(Graph::without(record, "latency"), last - 1);
+  // The first one waits longest for others: without them the last one comes 2 us after it has left.
+  EXPECT_EQ(Graph::without(record, "contention"), 10 * messages + 2);
+}
+
+// Two ranks that wait for each other in turns; a turn takes so many us, of them 2 the message.
+void play(Graph& graph, SimTime turns, const std::function<SimTime(SimTime turn)>& length)
+{
+  for (SimTime i = 0, now = 0; i < turns; ++i) {
+    const std::size_t from = i % 2;
+    const SimTime end = now + length(i);
+    graph.compute(from, now, end - 2);
+    graph.receive(1 - from, from, end - 2, now, end, 0);
+    now = end;
+  }
+}
+
+TEST(CriticalPath, TheBeginningOfALongWayIsSettled)
 {
   Graph graph(2);
   constexpr SimTime turns = 450'000;
-  for (SimTime i = 0; i < turns; ++i) {
-    const std::size_t from = i % 2;
-    graph.compute(from, 10 * i, 10 * i + 8);
-    graph.receive(1 - from, from, 10 * i + 8, 10 * i, 10 * i + 10, 0);
-  }
-  const auto record = graph.path.record({10 * turns * microsecond, 10 * turns * microsecond});
+  play(graph, turns, [](SimTime turn) { return turn == 100 ? 50 : 10; });
+  const SimTime end = 10 * turns + 40;
+  const auto record = graph.path.record({end * microsecond, end * microsecond});
+  EXPECT_EQ(record.known_since, 0);
+  EXPECT_EQ(record.as_it_is, record.length);
+  EXPECT_EQ(Graph::of(record, PathKind::computing), 8.0 * turns + 40);
+  EXPECT_EQ(Graph::of(record, PathKind::latency), 1.0 * turns);
+  EXPECT_EQ(Graph::of(record, PathKind::nic), 1.0 * turns);
+  EXPECT_EQ(record.ranks[0], (8 * turns / 2 + 40) * microsecond);
+  EXPECT_EQ(record.ranks[1], 8 * turns / 2 * microsecond);
+  EXPECT_NEAR(Graph::without(record, "latency"), 9.0 * turns + 40, 1);
+  // All others are shorter, and equally long.
+  ASSERT_EQ(record.segments.size(), 1U);
+  EXPECT_EQ(record.segments[0].begin, 1000 * microsecond);
+  EXPECT_EQ(record.segments[0].end, 1048 * microsecond);
+  EXPECT_EQ(record.left_out, 2U * turns);
+}
+
+TEST(CriticalPath, ALongWayBackIsCutAndSaysSo)
+{
+  Graph graph(3); // nobody hears of the third, nor it of anybody: its way meets no other
+  constexpr SimTime turns = 450'000;
+  play(graph, turns, [](SimTime) { return 10; });
+  const auto record = graph.path.record({10 * turns * microsecond, 10 * turns * microsecond, 0});
   EXPECT_GT(record.known_since, 0);
   EXPECT_LT(record.known_since, record.length);
   EXPECT_EQ(record.as_it_is, record.length);
