@@ -16,7 +16,7 @@ namespace umwelt::net
 class LinkLoad
 {
 public:
-  explicit LinkLoad(const platform::Platform& platform) : platform_(platform) {}
+  explicit LinkLoad(const platform::Platform& platform) : platform_(platform), bins_(bins_of_link(platform)) {}
 
   // So many bytes, headers included, come to the link at `start`. They pass at its own rate, behind what came before:
   // where messages share a link that is not when each passes, but how much passes when.
@@ -33,7 +33,11 @@ public:
   [[nodiscard]] const sim::TimeBins& bins() const { return bins_; }
 
 private:
-  static constexpr std::size_t bins_of_link = 128; // 1 KiB
+  // Half a KiB, or half of that where there are many.
+  static std::size_t bins_of_link(const platform::Platform& platform)
+  {
+    return platform.node_count() <= 512 ? 128 : 64;
+  }
 
   const platform::Platform& platform_;
   struct Link {
@@ -42,7 +46,7 @@ private:
     double ps_per_byte = -1; // not asked for yet
   };
   std::vector<Link> links_; // by LinkIndex
-  sim::TimeBins bins_{bins_of_link};
+  sim::TimeBins bins_;
 };
 
 } // namespace umwelt::net

@@ -55,7 +55,7 @@ struct umw_mpi_call {
   char communicator[UMW_MPI_LABEL];
 };
 
-/* What is counted: a hash table, whose entries tell by `what` what they are of; 0: none. */
+/* What is counted: two hash tables, whose entries tell by `what` what they are of; 0: none. */
 enum umw_mpi_count_kind {
   UMW_MPI_COUNT_SITE = 1,    /* calls of a function from one place; detail: the address behind the call */
   UMW_MPI_COUNT_SIZE,        /* calls of a function that hand over so much; detail: 0, or k: 2^(k-1) to 2^k - 1 bytes */
@@ -72,14 +72,19 @@ enum umw_mpi_count_kind {
 struct umw_mpi_count {
   uint64_t what;
   uint64_t calls;
-  uint64_t bytes;    /* handed over to be sent or written */
+  uint64_t bytes; /* handed over to be sent or written */
+};
+struct umw_mpi_timed_count {
+  struct umw_mpi_count count;
   int64_t time_ps;   /* simulated, in the calls; */
   int64_t waited_ps; /* of that, blocked; */
   int64_t late_ps;   /* of that, before others had begun what it waited for */
 };
 
 struct umw_mpi_counts {
-  struct umw_mpi_count* counts;
+  struct umw_mpi_count* counts; /* by sizes and peers, */
   uint64_t capacity;
+  struct umw_mpi_timed_count* timed; /* by places and communicators */
+  uint64_t timed_capacity;
   char (*labels)[UMW_MPI_LABEL];
 };

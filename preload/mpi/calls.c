@@ -20,21 +20,32 @@ static _Thread_local struct umw_mpi_call* outermost_place;
 /* It is one from Fortran, and its arguments are not known yet. */
 static _Thread_local const struct umw_mpi_frame* from_fortran;
 
-/* What a request has been begun by, as its handle stands for it: later ones take its place. As little as a line of the
- * cache, since there is one for each request that is under way, and ranks find their caches full of others. */
+/* What a request has been begun by, as its handle stands for it: later ones take its place. There is one for each
+ * request that is under way, and ranks find their caches full of others: half a line. */
 struct begun {
   uint64_t request;
-  uint64_t bytes;         /* that each start of a persistent one hands over */
-  const int32_t* members; /* these as in umw_mpi_call, */
-  uint32_t size, turn;
-  int32_t peer, peer_of, tag;
-  uint16_t function;
-  bool receives, described;
-  uint32_t label;      /* of the communicator, if it is `described` */
+  const struct umw_mpi_communicator* communicator; /* null: not known */
+  uint32_t turn;
+  int32_t peer_of, tag; /* these as in umw_mpi_call */
+  unsigned function : 16, receives : 1, has_peer : 1;
+};
+_Static_assert(sizeof(struct begun) <= 32 && UMW_MPI_FUNCTIONS < 1 << 16, "half a line of the cache");
+static struct umw_mpi_map begun;
+
+/* What each start of a persistent one hands over. */
+struct persistent {
+  uint64_t request;
+  uint64_t bytes;
   int32_t destination; /* of a message, in MPI_COMM_WORLD, or an umw_mpi_peer */
 };
-_Static_assert(sizeof(struct begun) <= 64, "a line of the cache");
-static struct umw_mpi_map begun;
+static struct umw_mpi_map persistents;
+
+/* The functions behind those of this library, by the addresses of these. */
+struct next {
+  uint64_t own;
+  void* function;
+};
+static struct umw_mpi_map nexts;
 
 static void in_child(void)
 {
@@ -64,6 +75,26 @@ void* umw_mpi_next(const char* name, const void* caller)
   if (write(STDERR_FILENO, name, strlen(name)) < 0 || write(STDERR_FILENO, text, sizeof text - 1) < 0)
     abort();
   abort();
+}
+
+void* umw_mpi_function(uintptr_t own, const char* name, const void* caller)
+{
+  struct umw_gate* gate = umw_mpi_gate;
+  if (!gate) /* a child made by fork(), or the rank has not begun */
+    return umw_mpi_next(name, caller);
+  ++gate->no_preempt;
+  const struct next* found = umw_mpi_entry(&nexts, sizeof *found, own, false);
+  void* function = found ? found->function : NULL;
+  --gate->no_preempt;
+  if (function)
+    return function;
+  function = umw_mpi_next(name, caller);
+  ++gate->no_preempt;
+  struct next* made = umw_mpi_entry(&nexts, sizeof *made, own, true);
+  if (made)
+    made->function = function;
+  --gate->no_preempt;
+  return function;
 }
 
 static void look_at_clock(int64_t* time_ps, int64_t* cpu_ps)
@@ -106,15 +137,15 @@ static void describe_requests(struct umw_mpi_call* call, const struct umw_mpi_ro
   if (!of)
     return;
   call->began_by = of->function;
-  call->peer = of->peer == UMW_MPI_ALL ? UMW_MPI_NO_PEER : of->peer; /* the rank may have begun others since */
   call->peer_of = of->peer_of;
   call->tag = of->tag;
   call->receives = of->receives;
-  call->members = (uintptr_t)of->members;
-  call->size = of->size;
-  call->turn = of->turn;
-  if (of->described)
-    memcpy(call->communicator, umw_mpi_label_text(of->label), sizeof call->communicator);
+  if (!of->communicator)
+    return;
+  describe_communicator(call, of->communicator);
+  call->turn = of->turn; /* the rank may have begun others since */
+  if (of->has_peer)
+    call->peer = peer_in_world(of->communicator, of->peer_of);
 }
 
 static void describe(struct umw_mpi_call* call, const struct umw_mpi_row* row, const uintptr_t* words)
@@ -249,7 +280,7 @@ static void count_message(int32_t destination, uint64_t bytes)
 {
   if (destination >= 0 || destination == UMW_MPI_ELSEWHERE)
     umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_PEER, 0, destination >= 0 ? (uint32_t)destination : UMW_MPI_PEER_ELSEWHERE),
-                bytes, NULL);
+                bytes);
 }
 
 /* MPI_Start, MPI_Startall: the bytes of what they start */
@@ -258,8 +289,8 @@ static uint64_t count_started(const struct umw_mpi_row* row, const uintptr_t* wo
   const uint32_t count = row->many ? (uint32_t)words[row->many] : 1;
   uint64_t sum = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const struct begun* of =
-        umw_mpi_entry(&begun, sizeof *of, umw_mpi_handle_at(words[row->requests] + i * umw_mpi_handle_size()), false);
+    const struct persistent* of = umw_mpi_entry(
+        &persistents, sizeof *of, umw_mpi_handle_at(words[row->requests] + i * umw_mpi_handle_size()), false);
     if (!of)
       continue;
     sum += of->bytes;
@@ -275,19 +306,13 @@ static void note_request(const struct umw_mpi_frame* frame, const uintptr_t* wor
   struct begun* of = request ? umw_mpi_entry(&begun, sizeof *of, request, true) : NULL;
   if (!of)
     return;
-  *of = (struct begun){.request = request,
-                       .bytes = frame->row->persistent ? facts->bytes : 0,
-                       .members = (const int32_t*)call->members, /* NOLINT(performance-no-int-to-ptr): of this rank */
-                       .size = call->size,
-                       .turn = call->turn,
-                       .peer = call->peer,
-                       .peer_of = call->peer_of,
-                       .tag = call->tag,
-                       .function = frame->row->function,
-                       .receives = call->receives != 0,
-                       .described = facts->other != NULL,
-                       .label = facts->other ? facts->other->label : 0,
-                       .destination = frame->row->persistent ? facts->destination : UMW_MPI_NO_PEER};
+  const bool has_peer = (frame->row->peer || frame->row->from) && facts->other;
+  *of = (struct begun){request,   facts->other,         call->turn,          call->peer_of,
+                       call->tag, frame->row->function, call->receives != 0, has_peer};
+  struct persistent* persistent = umw_mpi_entry(&persistents, sizeof *persistent, request, frame->row->persistent);
+  if (persistent) /* or one that has been, of that handle */
+    *persistent = (struct persistent){request, frame->row->persistent ? facts->bytes : 0,
+                                      frame->row->persistent ? facts->destination : UMW_MPI_NO_PEER};
 }
 
 /* In one piece and without pointers, which would have to be relocated in each rank. */
@@ -349,12 +374,12 @@ static void count(const struct umw_mpi_frame* frame, const uintptr_t* words, con
       count_message(destination, bytes);
     note_changes(row, words);
     if (row->class_ == UMW_MPI_collective && communicator)
-      umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_COMMUNICATOR, row->function, communicator->label), bytes, times);
+      umw_mpi_add_timed(UMW_MPI_WHAT(UMW_MPI_COUNT_COMMUNICATOR, row->function, communicator->label), bytes, times);
   }
-  umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), bytes, times);
+  umw_mpi_add_timed(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), bytes, times);
   if (hands_over)
     umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SIZE, row->function, bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0),
-                bytes, NULL);
+                bytes);
 }
 
 static void end(const struct umw_mpi_frame* frame, const uintptr_t* words, bool known)
@@ -371,7 +396,7 @@ static void end(const struct umw_mpi_frame* frame, const uintptr_t* words, bool 
   if (known)
     count(frame, words, &times, &facts);
   else
-    umw_mpi_add(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), 0, &times);
+    umw_mpi_add_timed(UMW_MPI_WHAT(UMW_MPI_COUNT_SITE, row->function, (uintptr_t)frame->caller), 0, &times);
   if (umw_mpi_events)
     umw_mpi_trace_leave(frame, words, known, &facts);
   frame->place->function = UMW_MPI_NONE;

@@ -80,8 +80,10 @@ void umw_mpi_enter_fortran(struct umw_mpi_frame* frame, const struct umw_mpi_row
 void umw_mpi_leave_fortran(const struct umw_mpi_frame* frame);
 /* The function behind the one of the same name in this library; ends the process if there is none. */
 void* umw_mpi_next(const char* name, const void* caller);
+/* The same for one of this library's, which is told by its address: what has been found is kept. */
+void* umw_mpi_function(uintptr_t own, const char* name, const void* caller);
 
-/* memory.c. A hash table; entries begin with their key, which is not 0. */
+/* memory.c. A hash table; entries begin with their key, which is not 0, and move when it grows. */
 struct umw_mpi_map {
   char* entries;
   uint64_t capacity, used;
@@ -90,14 +92,16 @@ struct umw_mpi_map {
 void* umw_mpi_entry(struct umw_mpi_map* map, size_t entry_size, uint64_t key, bool make);
 /* Zeroed; null: there is none. */
 void* umw_mpi_memory(size_t size);
-/* What the last call of it has given. */
-void umw_mpi_unuse(void* memory);
+/* What it has given is not used any more. */
+void umw_mpi_unuse(void* memory, size_t size);
 /* What a call took, in ps; of that, blocked; of that, before others had begun what it waited for. */
 struct umw_mpi_times {
   int64_t all, waited, late;
 };
-/* Adds a call to what is counted; null where times are counted elsewhere. */
-void umw_mpi_add(uint64_t what, uint64_t bytes, const struct umw_mpi_times* times);
+/* Adds a call to what is counted by sizes and peers; */
+void umw_mpi_add(uint64_t what, uint64_t bytes);
+/* by places and communicators. */
+void umw_mpi_add_timed(uint64_t what, uint64_t bytes, const struct umw_mpi_times* times);
 /* Index of a communicator's label. */
 uint32_t umw_mpi_label(const char* text);
 const char* umw_mpi_label_text(uint32_t index);
@@ -106,12 +110,13 @@ void umw_mpi_publish_counts(void);
 /* communicators.c */
 struct umw_mpi_communicator {
   uint64_t handle;
-  const int32_t* members; /* in MPI_COMM_WORLD, or UMW_MPI_ELSEWHERE; of the other side, if there are two */
+  const int32_t* members; /* in MPI_COMM_WORLD, or UMW_MPI_ELSEWHERE; of the other side, if there are two; stay */
   int32_t size, rank;
   uint32_t turn; /* collectives begun */
   uint32_t label;
   uint32_t ordinal; /* among those with the same members, in the order in which the rank has made them */
   int32_t number;   /* umw_collective_join, plus 1; 0: not asked yet */
+  bool there;       /* it has not been freed, and is not only announced */
   bool one_group;   /* of ranks of this job */
   uint32_t traced;  /* its number in the trace */
 };

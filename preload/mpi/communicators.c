@@ -31,14 +31,30 @@ static struct {
   int (*comm_name)(uintptr_t, char*, int*);
 } mpi;
 
-static struct umw_mpi_map communicators;
+/* By handle. One that has been freed stays, for who began something with it, and for the next one of that handle. */
+struct known {
+  uint64_t handle;
+  struct umw_mpi_communicator* communicator;
+};
+static struct umw_mpi_map known;
 
-/* How many communicators with these members there have been. */
+/* How many communicators with these members there have been; all of them know them by one list. */
 struct same_members {
-  uint64_t members; /* a hash of them */
+  uint64_t hash;
+  const int32_t* members;
+  int32_t size;
   uint32_t count;
 };
 static struct umw_mpi_map same_members;
+
+/* The first so many ranks of MPI_COMM_WORLD, most often all: not in the memory of each of them. */
+#define NEXT_4(n) (n), (n) + 1, (n) + 2, (n) + 3
+#define NEXT_16(n) NEXT_4(n), NEXT_4((n) + 4), NEXT_4((n) + 8), NEXT_4((n) + 12)
+#define NEXT_64(n) NEXT_16(n), NEXT_16((n) + 16), NEXT_16((n) + 32), NEXT_16((n) + 48)
+#define NEXT_256(n) NEXT_64(n), NEXT_64((n) + 64), NEXT_64((n) + 128), NEXT_64((n) + 192)
+#define NEXT_1024(n) NEXT_256(n), NEXT_256((n) + 256), NEXT_256((n) + 512), NEXT_256((n) + 768)
+static const int32_t first_ranks[] = {NEXT_1024(0), NEXT_1024(1024), NEXT_1024(2048), NEXT_1024(3072)};
+enum { FIRST_RANKS = sizeof first_ranks / sizeof first_ranks[0] };
 
 bool umw_mpi_is_mpich(void)
 {
@@ -96,31 +112,94 @@ uint64_t umw_mpi_type_size(uint64_t type)
   return mpi.type_size(type, &size) == 0 && size > 0 ? (uint64_t)size : 0;
 }
 
-struct umw_mpi_communicator* umw_mpi_communicator(uint64_t handle)
+static struct umw_mpi_communicator* known_as(uint64_t handle)
 {
   static struct umw_mpi_communicator* last; /* programs use one for many calls */
-  static const char* last_of;
-  if (!last || last->handle != handle || last_of != communicators.entries) {
-    last = umw_mpi_entry(&communicators, sizeof *last, handle, false);
-    last_of = communicators.entries;
+  if (!last || last->handle != handle) {
+    const struct known* entry = umw_mpi_entry(&known, sizeof *entry, handle, false);
+    last = entry ? entry->communicator : NULL;
   }
-  return last && last->members ? last : NULL;
+  return last;
+}
+
+/* The same, or a new one. */
+static struct umw_mpi_communicator* to_be_known_as(uint64_t handle)
+{
+  struct umw_mpi_communicator* communicator = known_as(handle);
+  if (communicator)
+    return communicator;
+  communicator = umw_mpi_memory(sizeof *communicator);
+  struct known* entry = communicator ? umw_mpi_entry(&known, sizeof *entry, handle, true) : NULL;
+  if (!entry)
+    return NULL;
+  communicator->handle = handle;
+  return entry->communicator = communicator;
+}
+
+struct umw_mpi_communicator* umw_mpi_communicator(uint64_t handle)
+{
+  struct umw_mpi_communicator* communicator = known_as(handle);
+  return communicator && communicator->there ? communicator : NULL;
+}
+
+/* --- members --- */
+
+static size_t bytes_of(int32_t size)
+{
+  return ((size_t)size + 1) * sizeof(int32_t); /* an empty list, too */
+}
+
+/* 0, 1, ...: those of the group that are asked about. Given back by end_numbers(). */
+static const int32_t* begin_numbers(int32_t size)
+{
+  if (size <= FIRST_RANKS)
+    return first_ranks;
+  int32_t* numbers = umw_mpi_memory(bytes_of(size));
+  for (int32_t i = 0; numbers && i < size; ++i)
+    numbers[i] = i;
+  return numbers;
+}
+
+static void end_numbers(const int32_t* numbers, int32_t size)
+{
+  if (numbers != first_ranks)
+    umw_mpi_unuse((void*)numbers, bytes_of(size));
+}
+
+static uint64_t hash_of(const int32_t* members, int32_t size)
+{
+  uint64_t hash = 1469598103934665603; /* FNV-1a, by members */
+  for (int32_t i = 0; i < size; ++i)
+    hash = (hash ^ (uint32_t)members[i]) * 1099511628211;
+  return hash ? hash : 1;
+}
+
+/* The list that others know the same members by; then this one is not used any more. */
+static const int32_t* as_known(int32_t* members, int32_t size)
+{
+  const size_t bytes = (size_t)size * sizeof *members;
+  const int32_t* as_known = members;
+  const struct same_members* same = umw_mpi_entry(&same_members, sizeof *same, hash_of(members, size), false);
+  if (size <= FIRST_RANKS && memcmp(members, first_ranks, bytes) == 0)
+    as_known = first_ranks;
+  else if (same && same->size == size && memcmp(members, same->members, bytes) == 0)
+    as_known = same->members;
+  if (as_known != members)
+    umw_mpi_unuse(members, bytes_of(size));
+  return as_known;
 }
 
 /* Of MPI_COMM_WORLD: to ask for its group would take the library n steps in each of n ranks. */
-static int32_t* all_members(int32_t* count)
+static const int32_t* all_members(int32_t* count)
 {
   int size = 0;
   mpi.comm_size(abi.world, &size);
-  int32_t* members = umw_mpi_memory(((size_t)size + 1) * sizeof *members);
-  for (int i = 0; members && i < size; ++i)
-    members[i] = i;
   *count = size;
-  return members;
+  return begin_numbers(size);
 }
 
 /* Of a group that is taken from the communicator; null: there is none. */
-static int32_t* members_of(of_word take_group, uint64_t handle, int32_t* count)
+static const int32_t* members_of(of_word take_group, uint64_t handle, int32_t* count)
 {
   uintptr_t group = 0, world = 0;
   int size = 0;
@@ -128,21 +207,19 @@ static int32_t* members_of(of_word take_group, uint64_t handle, int32_t* count)
     return NULL;
   mpi.comm_group(abi.world, &world);
   mpi.group_size(group, &size);
-  int32_t* members = umw_mpi_memory(((size_t)size + 1) * sizeof *members);
-  int32_t* numbers = members ? umw_mpi_memory(((size_t)size + 1) * sizeof *members) : NULL;
+  int32_t* members = umw_mpi_memory(bytes_of(size));
+  const int32_t* numbers = members ? begin_numbers(size) : NULL;
   if (numbers) {
-    for (int i = 0; i < size; ++i)
-      numbers[i] = i;
     mpi.group_translate(group, size, numbers, world, members);
     for (int i = 0; i < size; ++i)
       if (members[i] < 0)
         members[i] = UMW_MPI_ELSEWHERE;
-    umw_mpi_unuse(numbers);
+    end_numbers(numbers, size);
   }
   mpi.group_free(&group);
   mpi.group_free(&world);
   *count = size;
-  return numbers ? members : NULL;
+  return numbers ? as_known(members, size) : NULL;
 }
 
 /* Its members, or those of the other side. */
@@ -165,21 +242,25 @@ static void trace(struct umw_mpi_communicator* communicator, bool inter)
  * same order. */
 static uint32_t next_ordinal(const int32_t* members, int32_t size)
 {
-  uint64_t hash = 1469598103934665603; /* FNV-1a, by members */
-  for (int32_t i = 0; i < size; ++i)
-    hash = (hash ^ (uint32_t)members[i]) * 1099511628211;
-  struct same_members* same = umw_mpi_entry(&same_members, sizeof *same, hash ? hash : 1, true);
-  return same ? same->count++ : 0;
+  struct same_members* same = umw_mpi_entry(&same_members, sizeof *same, hash_of(members, size), true);
+  if (!same)
+    return 0;
+  if (!same->members) {
+    same->members = members;
+    same->size = size;
+  }
+  return same->count++;
 }
 
 void umw_mpi_announce_communicator(uint64_t handle, uint64_t like)
 {
   const struct umw_mpi_communicator* model = umw_mpi_communicator(like);
-  struct umw_mpi_communicator* made = handle == 0 || handle == abi.null_communicator || !model
-                                          ? NULL
-                                          : umw_mpi_entry(&communicators, sizeof *made, handle, true);
-  if (made)
-    made->ordinal = next_ordinal(model->members, model->size) + 1;
+  struct umw_mpi_communicator* made =
+      handle == 0 || handle == abi.null_communicator || !model ? NULL : to_be_known_as(handle);
+  if (!made)
+    return;
+  made->there = false;
+  made->ordinal = next_ordinal(model->members, model->size) + 1;
 }
 
 static uint32_t label_of(const struct umw_mpi_communicator* communicator, const char* from)
@@ -200,17 +281,18 @@ struct umw_mpi_communicator* umw_mpi_note_communicator(uint64_t handle, const ch
 {
   if (handle == 0 || handle == abi.null_communicator)
     return NULL;
-  struct umw_mpi_communicator* communicator = umw_mpi_entry(&communicators, sizeof *communicator, handle, true);
+  struct umw_mpi_communicator* communicator = to_be_known_as(handle);
   if (!communicator)
     return NULL;
   int inter = 0, rank = 0;
-  const bool announced = !communicator->members && communicator->ordinal > 0;
+  const bool announced = !communicator->there && communicator->ordinal > 0;
   communicator->turn = 0;
   mpi.comm_test_inter(handle, &inter);
   mpi.comm_rank(handle, &rank);
   communicator->rank = rank;
   communicator->number = 0;
-  if (!find_members(communicator, inter != 0))
+  communicator->there = find_members(communicator, inter != 0);
+  if (!communicator->there)
     return NULL;
   communicator->one_group = inter == 0;
   for (int32_t i = 0; i < communicator->size; ++i)
@@ -226,8 +308,8 @@ struct umw_mpi_communicator* umw_mpi_note_communicator(uint64_t handle, const ch
 
 struct umw_mpi_communicator* umw_mpi_communicator_in_use(uint64_t handle)
 {
-  struct umw_mpi_communicator* found = umw_mpi_entry(&communicators, sizeof *found, handle, false);
-  if (!found || found->members)
+  struct umw_mpi_communicator* found = known_as(handle);
+  if (!found || found->there)
     return found;
   return found->ordinal > 0 ? umw_mpi_note_communicator(handle, NULL) : NULL;
 }
@@ -238,7 +320,7 @@ void umw_mpi_forget_communicator(uint64_t handle)
   if (!communicator)
     return;
   umw_mpi_leave_communicator(communicator);
-  communicator->members = NULL;
+  communicator->there = false;
   communicator->ordinal = 0;
 }
 

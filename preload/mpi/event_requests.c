@@ -69,6 +69,8 @@ static bool make_room(uint32_t count)
   struct request* memory = umw_mpi_memory(larger * sizeof *memory);
   if (!memory)
     return false;
+  if (asked)
+    umw_mpi_unuse(asked, asked_room * sizeof *asked);
   asked = memory;
   asked_room = larger;
   return true;

@@ -17,10 +17,9 @@
   result_type symbol(WORDS);                                                                                           \
   UMW_PUBLIC result_type symbol(WORDS)                                                                                 \
   {                                                                                                                    \
-    static result_type (*real)(WORDS);                                                                                 \
     const void* caller = __builtin_return_address(0);                                                                  \
-    if (!real)                                                                                                         \
-      *(void**)&real = umw_mpi_next(#symbol, caller);                                                                  \
+    result_type (*real)(WORDS);                                                                                        \
+    *(void**)&real = umw_mpi_function((uintptr_t)symbol, #symbol, caller);                                             \
     struct umw_mpi_frame frame;                                                                                        \
     umw_mpi_enter_fortran(&frame, &umw_mpi_rows[UMW_MPI_##row], caller);                                               \
     const result_type result = real(PASS);                                                                             \

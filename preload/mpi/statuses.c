@@ -36,6 +36,8 @@ uintptr_t umw_mpi_own_statuses(uint32_t count)
     char* memory = umw_mpi_memory(larger * size_of_one());
     if (!memory)
       return 0;
+    if (own)
+      umw_mpi_unuse(own, room * size_of_one());
     own = memory;
     room = larger;
   }

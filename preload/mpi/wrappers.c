@@ -58,21 +58,6 @@ const struct umw_mpi_row umw_mpi_rows[] = {
 #undef UMW_MPI
 };
 
-/* The functions behind those of this library. Those that programs call lie together: on few pages of each rank. */
-enum {
-#define UMW_MPI(name, ...) NEXT_MPI_##name,
-#include "preload/abi/tables/mpi.def"
-#undef UMW_MPI
-#define UMW_MPI(name, ...) NEXT_PMPI_##name,
-#include "preload/abi/tables/mpi.def"
-#undef UMW_MPI
-#define UMW_MPIX(name, arity) NEXT_MPIX_##name, NEXT_PMPIX_##name,
-#include "mpi_extensions.def"
-#undef UMW_MPIX
-  NEXT
-};
-static void* next_functions[NEXT];
-
 /* What stands for the library's function, if anything does. */
 #define LIBRARY(result, words, arity) result = real(WORD_##arity)
 #define ABOUT_REQUESTS(result, words, arity)                                                                           \
@@ -91,9 +76,7 @@ static void* next_functions[NEXT];
   UMW_PUBLIC result_type symbol(WORDS_##arity)                                                                         \
   {                                                                                                                    \
     const void* caller = __builtin_return_address(0);                                                                  \
-    void* next = next_functions[NEXT_##symbol];                                                                        \
-    if (!next)                                                                                                         \
-      next_functions[NEXT_##symbol] = next = umw_mpi_next(#symbol, caller);                                            \
+    void* next = umw_mpi_function((uintptr_t)symbol, #symbol, caller);                                                 \
     result_type (*real)(WORDS_##arity);                                                                                \
     *(void**)&real = next;                                                                                             \
     uintptr_t words[] = {0, PASS_##arity};                                                                             \

@@ -23,12 +23,12 @@ void TimeBins::reach(SimTime time)
   while (time >= end_) {
     set_width(2 * width_);
     for (Row& row : rows_) {
-      std::vector<double>& bins = row.bins;
+      std::vector<float>& bins = row.bins;
       if (bins.empty())
         continue;
       for (std::size_t i = 0; i < bins_ / 2; ++i)
         bins[i] = bins[2 * i] + bins[2 * i + 1];
-      std::fill(bins.begin() + static_cast<std::ptrdiff_t>(bins_ / 2), bins.end(), 0.0);
+      std::fill(bins.begin() + static_cast<std::ptrdiff_t>(bins_ / 2), bins.end(), 0.0F);
     }
   }
 }
@@ -44,7 +44,7 @@ std::size_t TimeBins::bin_of(SimTime time) const
 void TimeBins::leave_bin(Row& row) const
 {
   if (row.end >= row.begin)
-    row.bins[bin_of(row.begin)] += std::exchange(row.amount, 0);
+    row.bins[bin_of(row.begin)] += static_cast<float>(std::exchange(row.amount, 0));
   row.begin = 0;
   row.end = -1;
 }
@@ -56,7 +56,7 @@ void TimeBins::add_elsewhere(std::size_t row, SimTime from, SimTime until, doubl
   if (row >= rows_.size())
     rows_.resize(row + 1);
   Row& of = rows_[row];
-  std::vector<double>& bins = of.bins;
+  std::vector<float>& bins = of.bins;
   if (bins.empty())
     bins.resize(bins_);
   leave_bin(of);
@@ -65,12 +65,12 @@ void TimeBins::add_elsewhere(std::size_t row, SimTime from, SimTime until, doubl
   if (until > end) {
     const double per_ps = amount / static_cast<double>(until - from);
     for (; until > end; end += width_) {
-      bins[bin++] += per_ps * static_cast<double>(end - from);
+      bins[bin++] += static_cast<float>(per_ps * static_cast<double>(end - from));
       amount -= per_ps * static_cast<double>(end - from);
       from = end;
     }
   }
-  bins[bin] += amount;
+  bins[bin] += static_cast<float>(amount);
   of.begin = end - width_;
   of.end = end - 1; // a time without a length would be in the next bin there
 }
@@ -81,8 +81,8 @@ std::vector<double> TimeBins::row(std::size_t row, SimTime until) const
     return {};
   Row whole = rows_[row];
   leave_bin(whole);
-  whole.bins.resize(std::min(static_cast<std::size_t>((until + width_ - 1) / width_), bins_));
-  return std::move(whole.bins);
+  const auto begun = std::min(static_cast<std::size_t>((until + width_ - 1) / width_), bins_);
+  return {whole.bins.begin(), whole.bins.begin() + static_cast<std::ptrdiff_t>(begun)};
 }
 
 } // namespace umwelt::sim

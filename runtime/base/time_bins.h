@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Amounts over time in a bounded number of bins of equal width, for many rows (links, ranks). When time goes beyond the
 // last bin, bins become twice as wide and pairs of them one: nobody has to know how long a run will be, and memory
-// depends on the number of rows alone. A sum over all bins is always what was added, but for rounding.
+// depends on the number of rows alone. A sum over all bins is what was added, but for rounding: bins are floats, for
+// pictures.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,7 @@ private:
     SimTime begin = 0; // of that bin
     SimTime end = -1;
     double amount = 0;
-    std::vector<double> bins; // none, if it was never used
+    std::vector<float> bins; // none, if it was never used
   };
   void leave_bin(Row& row) const;
 

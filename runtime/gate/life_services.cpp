@@ -60,7 +60,7 @@ int umw_fold_totals(Rank& rank, const char* text)
 
 int umw_mpi_totals(Rank& rank, const char* text)
 {
-  mpi::add_totals(rank.mpi_calls, text);
+  rank.mpi_calls.add(text);
   return 0;
 }
 

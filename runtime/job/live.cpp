@@ -94,14 +94,16 @@ mpi::Totals Live::calls_of(const Rank& rank)
   static const std::string elsewhere = "known when the rank has ended";
   const portals::Memory& memory = rank.portals->memory();
   umw_mpi_counts table{};
-  if (!memory.read(&table, rank.gate.mpi_counts, sizeof table, true) || table.capacity > most_counts)
+  if (!memory.read(&table, rank.gate.mpi_counts, sizeof table, true) || table.capacity > most_counts ||
+      table.timed_capacity > most_counts)
     return {};
   std::vector<umw_mpi_count> counts(table.capacity);
-  if (!memory.read(counts.data(), table.counts, counts.size() * sizeof counts.front(), true))
+  std::vector<umw_mpi_timed_count> timed(table.timed_capacity);
+  if (!memory.read(counts.data(), table.counts, counts.size() * sizeof counts.front(), true) ||
+      !memory.read(timed.data(), table.timed, timed.size() * sizeof timed.front(), true))
     return {};
   mpi::Totals totals;
-  for (const umw_mpi_count& entry : counts) {
-    const mpi::Count count{entry.calls, entry.bytes, entry.time_ps, entry.waited_ps, entry.late_ps};
+  const auto add = [&](const umw_mpi_count& entry, const mpi::Count& count) {
     const std::uint32_t function = UMW_MPI_FUNCTION_OF(entry.what);
     const std::uint64_t detail = UMW_MPI_DETAIL_OF(entry.what);
     const std::uint32_t kind = UMW_MPI_KIND_OF(entry.what);
@@ -117,7 +119,11 @@ mpi::Totals Live::calls_of(const Rank& rank)
       if (memory.read(label.data(), &table.labels[detail], label.size() - 1, true))
         totals.communicators[{label.data(), function}] += count;
     }
-  }
+  };
+  for (const umw_mpi_count& entry : counts)
+    add(entry, {entry.calls, entry.bytes});
+  for (const umw_mpi_timed_count& entry : timed)
+    add(entry.count, {entry.count.calls, entry.count.bytes, entry.time_ps, entry.waited_ps, entry.late_ps});
   return totals;
 }
 

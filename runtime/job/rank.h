@@ -170,7 +170,7 @@ public:
   std::vector<kernels::Totals> kernels; // in the order of the plan's
   kernels::Profile profile;             // of those that have ended; umwelt kernels
   std::vector<fold::Totals> folding;    // in the order of the plan's
-  mpi::Totals mpi_calls;                // of those that have ended; --mpi-calls
+  mpi::ToldTotals mpi_calls;            // of those that have ended; --mpi-calls
 
 private:
   struct Waiting {

@@ -80,7 +80,7 @@ observe::JobRecord Job::record(const Outcome& outcome, double wall_seconds) cons
     record.simulated = std::max(record.simulated, entry.finished);
     record.ranks.push_back(std::move(entry));
     if (plan_.options.mpi_calls)
-      record.mpi_calls.push_back(rank->mpi_calls);
+      record.mpi_calls.push_back(rank->mpi_calls.totals());
   }
   record.deadlock = deadlock_;
   if (collectives_)

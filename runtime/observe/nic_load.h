@@ -26,7 +26,7 @@ public:
   [[nodiscard]] std::vector<Details::Nic> record(sim::SimTime simulated) const;
 
 private:
-  static constexpr std::size_t bins = 64; // half a KiB for each node
+  static constexpr std::size_t bins = 64; // a quarter of a KiB for each node
 
   net::Observer* next_;
   std::vector<Details::Nic> nics_; // by node

@@ -23,9 +23,7 @@ constexpr std::size_t most_text = 64 << 10; // at a time; lines are shorter
 mpi::Totals totals_of(const umw_mpi_counts& counted)
 {
   mpi::Totals totals;
-  for (std::uint64_t i = 0; i < counted.capacity; ++i) {
-    const umw_mpi_count& entry = counted.counts[i];
-    const mpi::Count count{entry.calls, entry.bytes, entry.time_ps, entry.waited_ps, entry.late_ps};
+  const auto add = [&](const umw_mpi_count& entry, const mpi::Count& count) {
     const std::uint32_t function = UMW_MPI_FUNCTION_OF(entry.what);
     const std::uint64_t detail = UMW_MPI_DETAIL_OF(entry.what);
     switch (UMW_MPI_KIND_OF(entry.what)) {
@@ -44,6 +42,12 @@ mpi::Totals totals_of(const umw_mpi_counts& counted)
     default:
       break;
     }
+  };
+  for (std::uint64_t i = 0; i < counted.capacity; ++i)
+    add(counted.counts[i], {counted.counts[i].calls, counted.counts[i].bytes});
+  for (std::uint64_t i = 0; i < counted.timed_capacity; ++i) {
+    const umw_mpi_timed_count& timed = counted.timed[i];
+    add(timed.count, {timed.count.calls, timed.count.bytes, timed.time_ps, timed.waited_ps, timed.late_ps});
   }
   return totals;
 }

@@ -42,11 +42,24 @@ TEST(MpiTotals, AreAdded)
   EXPECT_EQ(sum.communicators.begin()->second.time, 1200);
 }
 
+TEST(MpiTotals, AreAddedAsTheyWereToldHoweverOften)
+{
+  ToldTotals told;
+  for (int i = 0; i < 10'000; ++i)
+    told.add(totals_text(example()));
+  const Totals sum = told.totals();
+  EXPECT_EQ(sum.peers.at(7).calls, 20'000U);
+  EXPECT_EQ(sum.communicators.begin()->second.time, 6'000'000);
+}
+
 TEST(MpiTotals, SayNothingByOtherText)
 {
   Totals totals;
   add_totals(totals, "nonsense\n1 2 3\n1 60000 1 1 1 1 place\n9 1 1 1 1 1 place\n");
   EXPECT_TRUE(totals_text(totals).empty());
+  ToldTotals told;
+  told.add("nonsense\n1 2 3\n\n1 60000 1 1 1 1 place\n9 1 1 1 1 1 place\nno end");
+  EXPECT_TRUE(totals_text(told.totals()).empty());
 }
 
 TEST(MpiFunctions, HaveNamesAndClasses)
