@@ -20,7 +20,7 @@ set(mpi_options_node -N 2)
 # mpi_test(<name> NP <n>... [PROGRAM <program>] [ARGUMENTS ...] [INPUT <file>] [ENVIRONMENT A=B...] [WAYS <way>...]
 #          [OPTIONS ...])
 # What takes CI too long has the label "long": of the ways other than Portals two of three, in turns, and two and three
-# ranks where more are there.
+# ranks where more are there; of those of Portals one has two, the other three.
 # OPTIONS go to umwelt run alone. WAYS: ob1, cm, worker processes, tcp and node unless given. ARGUMENTS may hold ":" and
 # what mpirun and umwelt run understand after it.
 function(mpi_test name)
@@ -67,6 +67,8 @@ function(mpi_test name)
       if(others AND way IN_LIST others AND NOT way STREQUAL turn)
         list(APPEND labels long)
       elseif((np EQUAL 3 OR (np EQUAL 2 AND most GREATER 3)) AND NOT way IN_LIST mpi_ways)
+        list(APPEND labels long)
+      elseif(most GREATER 3 AND ((way STREQUAL "ob1" AND np EQUAL 3) OR (way STREQUAL "cm" AND np EQUAL 2)))
         list(APPEND labels long)
       endif()
       set_tests_properties(${test}.${way} PROPERTIES
