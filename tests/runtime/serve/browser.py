@@ -62,14 +62,17 @@ def follows_and_ends(browser: Browser, work: pathlib.Path) -> None:
         check(run.process.poll() is None and "Really" in text(browser, "#stop"), "it asks once more")
         browser.run("document.getElementById('stop').click()")
         equal(run.wait(), 130, "exit code")
-        until("the page says so", lambda: "ended" in text(browser, "#now-text"), 20)
+        until("the page says so", lambda: "ended" in text(browser, "#now-text"))
 
 
 def sees_the_end(browser: Browser, work: pathlib.Path) -> None:
     with Watched(umwelt, work, "-np", "4", "--cpu", "none", rounds, "40000") as run:
         browser.driver.get(run.url)
         equal(run.wait(), 0, f"exit code; {run.said}")
-        until("its end", lambda: "The run has ended: completed (exit code 0)" in text(browser, "#now-text"), 20)
+        until("its end", lambda: "The run has ended" in text(browser, "#now-text"))
+        # The run waits 1.5 s for pages to take its last state: on a busy machine a browser may not have done so.
+        check(any(end in text(browser, "#now-text") for end in (": completed (exit code 0)", "cannot be reached")),
+              text(browser, "#now-text"))
         equal(browser.run("return document.getElementById('stop')"), None, "a button")
         time.sleep(2)
         equal(complaints(browser), [], "complaints")
