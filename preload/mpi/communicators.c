@@ -178,15 +178,17 @@ static uint64_t hash_of(const int32_t* members, int32_t size)
 static const int32_t* as_known(int32_t* members, int32_t size)
 {
   const size_t bytes = (size_t)size * sizeof *members;
-  const int32_t* as_known = members;
-  const struct same_members* same = umw_mpi_entry(&same_members, sizeof *same, hash_of(members, size), false);
+  const int32_t* list = members;
   if (size <= FIRST_RANKS && memcmp(members, first_ranks, bytes) == 0)
-    as_known = first_ranks;
-  else if (same && same->size == size && memcmp(members, same->members, bytes) == 0)
-    as_known = same->members;
-  if (as_known != members)
+    list = first_ranks;
+  else {
+    const struct same_members* same = umw_mpi_entry(&same_members, sizeof *same, hash_of(members, size), false);
+    if (same && same->size == size && memcmp(members, same->members, bytes) == 0)
+      list = same->members;
+  }
+  if (list != members)
     umw_mpi_unuse(members, bytes_of(size));
-  return as_known;
+  return list;
 }
 
 /* Of MPI_COMM_WORLD: to ask for its group would take the library n steps in each of n ranks. */

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <unordered_map>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,40 +19,6 @@ std::string line(unsigned kind, std::uint32_t function, const Count& count, std:
 {
   return fmt::format("{} {} {} {} {} {} {} {}\n", kind, function, count.calls, count.bytes, count.time, count.waited,
                      count.late, rest);
-}
-
-// Behind the seventh space; npos, if there are fewer.
-std::size_t begin_of_rest(std::string_view line)
-{
-  std::size_t at = 0;
-  for (int words = 0; words < 7; ++words)
-    if (at = line.find(' ', at); at++ == std::string_view::npos)
-      return std::string_view::npos;
-  return at;
-}
-
-// What lines end with, by number: ranks call from the same places.
-class Places
-{
-public:
-  std::size_t number_of(std::string_view place)
-  {
-    const auto [found, is_new] = numbers_.emplace(place, places_.size());
-    if (is_new)
-      places_.push_back(&found->first);
-    return found->second;
-  }
-  [[nodiscard]] const std::string& at(std::size_t number) const { return *places_.at(number); }
-
-private:
-  std::unordered_map<std::string, std::size_t> numbers_;
-  std::vector<const std::string*> places_;
-};
-
-Places& places()
-{
-  static Places all;
-  return all;
 }
 
 } // namespace
@@ -120,41 +84,18 @@ void add_totals(Totals& totals, std::string_view text)
 
 void ToldTotals::add(std::string_view text)
 {
-  keep(text);
+  text_ += text;
   if (text_.size() > room_) {
-    const std::string all = totals_text(totals());
-    text_.clear();
-    keep(all);
+    text_ = totals_text(totals());
     room_ = std::max(room_, 2 * text_.size());
   }
   text_.shrink_to_fit();
 }
 
-void ToldTotals::keep(std::string_view text)
-{
-  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
-    end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = text.substr(begin, end - begin);
-    const std::size_t rest = begin_of_rest(line);
-    if (rest == std::string_view::npos)
-      continue; // it says nothing
-    text_ += line.substr(0, rest);
-    text_ += fmt::format("{}\n", places().number_of(line.substr(rest)));
-  }
-}
-
 Totals ToldTotals::totals() const
 {
-  std::string text;
-  for (std::size_t begin = 0, end = 0; begin < text_.size(); begin = end + 1) {
-    end = text_.find('\n', begin);
-    const std::size_t number = text_.rfind(' ', end) + 1;
-    text.append(text_, begin, number - begin);
-    text += places().at(std::stoul(text_.substr(number, end - number)));
-    text += '\n';
-  }
   Totals totals;
-  add_totals(totals, text);
+  add_totals(totals, text_);
   return totals;
 }
 

@@ -38,8 +38,8 @@ std::string totals_text(const Totals& totals);
 // Adds them. What is not such a text says nothing.
 void add_totals(Totals& totals, std::string_view text);
 
-// Those of a rank that has ended, as told: as text, a fifth of the memory, since thousands of ranks wait for the end of
-// the job with theirs.
+// Those of a rank that has ended, as told: text takes less memory, and thousands of ranks wait for the end of the job
+// with theirs.
 class ToldTotals
 {
 public:
@@ -47,9 +47,7 @@ public:
   [[nodiscard]] Totals totals() const;
 
 private:
-  void keep(std::string_view text);
-
-  std::string text_;            // with numbers in place of what lines end with
+  std::string text_;
   std::size_t room_ = 64 << 10; // of a rank that has called exec() again and again
 };
 
