@@ -232,6 +232,12 @@ void Fabric::record(const Leg& leg, bool was_delivered)
                         leg.started, timeline_.now(), was_delivered});
 }
 
+void Fabric::note_origin(Message& message, Process& process)
+{
+  if (tells_ends_)
+    message.origin = host_.departs(process);
+}
+
 // Both ends hear of what has gone between them, as long as they are there.
 void Fabric::tell_of(const Message& message, bool request)
 {

@@ -49,6 +49,8 @@ public:
 
   // The host hears of what has come (Host::came, exchanged).
   void tell_ends() { tells_ends_ = true; }
+  // The message leaves at now(process): what the host wants to know of that goes with it.
+  void note_origin(Message& message, Process& process);
   // Operations started and not yet over.
   [[nodiscard]] std::size_t in_flight() const { return messages_.in_use(); }
   // Everything the engine holds for them and because of them. When nothing is left to happen only what programs can

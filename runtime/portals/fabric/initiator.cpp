@@ -161,7 +161,7 @@ int Initiator::start(Process& process, const Move& move)
       break;
     fabric_.host().wait(process, sim::never);
   }
-  message.origin = fabric_.host().departs(process);
+  fabric_.note_origin(message, process);
   if (const sim::SimTime time = fabric_.host().now(process); time > fabric_.timeline().now()) {
     message.issue.initiator = this;
     message.issue.process = &process;
@@ -220,7 +220,7 @@ void Initiator::start_triggered(Ni& ni, const Move& move)
   if (check(ni.process, move, owner) != PTL_OK)
     return;
   Message& message = prepare(*owner, move, false);
-  message.origin = fabric_.host().departs(ni.process);
+  fabric_.note_origin(message, ni.process);
   message.request.started = fabric_.timeline().now();
   fabric_.model().start(message.request);
 }
