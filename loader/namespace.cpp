@@ -135,11 +135,11 @@ std::vector<std::string> Namespace::needed_environment()
 }
 
 std::string Namespace::write_scope(const umw_gate& gate, const std::string& directory,
-                                   std::span<const std::string> objects)
+                                   std::span<const std::string> objects, std::uintptr_t initialiser)
 {
   static unsigned number = 0;
   std::string path = fmt::format("{}/{}.so", make_place(directory, "scopes"), number++);
-  write_stub(path, objects, {"umw_stub_gate", reinterpret_cast<std::uintptr_t>(&gate)});
+  write_stub(path, objects, {"umw_stub_gate", reinterpret_cast<std::uintptr_t>(&gate)}, initialiser);
   return path;
 }
 
@@ -193,7 +193,7 @@ void Namespace::begin(const LoadStart& start)
   if (tls_reserve_is_last == nullptr || !tls_reserve_is_last())
     throw std::runtime_error("thread-local variables of programs have no room in umwelt as it was linked");
   ++used;
-  stub_ = write_scope(gate(), directory_, global_scope(start, copy_of(start.program, directory_)));
+  stub_ = write_scope(gate(), directory_, global_scope(start, copy_of(start.program, directory_)), 0);
   gate().linker_turn = &linker_turn;
   constexpr std::size_t stack_bytes = 1024UL * 1024; // ld.so has lists of all objects on it
   start_parked_thread(open, this, stack_bytes, gate().handover);

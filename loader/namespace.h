@@ -31,9 +31,10 @@ public:
   // "NAME=value".
   static std::vector<std::string> needed_environment();
 
-  // A file (stub.h) that a rank opens to have these objects in one scope; its path. Throws std::system_error.
+  // A file (stub.h, which says what the initialiser is) that a rank opens to have these objects in one scope; its path.
+  // Throws std::system_error.
   static std::string write_scope(const umw_gate& gate, const std::string& directory,
-                                 std::span<const std::string> objects);
+                                 std::span<const std::string> objects, std::uintptr_t initialiser);
 
   // `directory`: for files that are needed as long as the rank lives.
   Namespace(umw_gate& gate, std::string directory);

@@ -17,8 +17,9 @@ namespace umwelt::loader
 namespace
 {
 
-// File = memory image: headers, dynamic section, symbols, their table, strings; one read-write segment at address 0.
-std::vector<char> image_of(std::span<const std::string> needed, const StubSymbol& symbol)
+// File = memory image: headers, dynamic section, initialisers, symbols, their table, strings; one read-write segment at
+// address 0.
+std::vector<char> image_of(std::span<const std::string> needed, const StubSymbol& symbol, std::uintptr_t initialiser)
 {
   std::string strings(1, '\0');
   const auto add_text = [&strings](const std::string& text) {
@@ -39,11 +40,14 @@ std::vector<char> image_of(std::span<const std::string> needed, const StubSymbol
   // One bucket, which begins with symbol 1, behind which the chain ends (gABI, "Hash Table").
   const std::array<Elf64_Word, 5> hash = {1, symbols.size(), 1, 0, 0};
 
-  constexpr std::size_t tail = 6; // the entries below
+  const std::vector<std::uintptr_t> initialisers(initialiser != 0 ? 1 : 0, initialiser); // no relocation: an address
+
+  const std::size_t tail = initialiser != 0 ? 9 : 6; // the entries below
   constexpr unsigned segments = 3;
   constexpr std::size_t page = 4096;
   const std::size_t dynamic_at = sizeof(Elf64_Ehdr) + segments * sizeof(Elf64_Phdr);
-  const std::size_t symbols_at = dynamic_at + (dynamic.size() + tail) * sizeof(Elf64_Dyn);
+  const std::size_t initialisers_at = dynamic_at + (dynamic.size() + tail) * sizeof(Elf64_Dyn);
+  const std::size_t symbols_at = initialisers_at + initialisers.size() * sizeof(std::uintptr_t);
   const std::size_t hash_at = symbols_at + sizeof symbols;
   const std::size_t strings_at = hash_at + sizeof hash;
   const std::size_t size = strings_at + strings.size();
@@ -52,6 +56,11 @@ std::vector<char> image_of(std::span<const std::string> needed, const StubSymbol
   add(DT_SYMTAB, symbols_at);
   add(DT_STRSZ, strings.size());
   add(DT_SYMENT, sizeof(Elf64_Sym));
+  if (initialiser != 0) {
+    add(DT_INIT_ARRAY, initialisers_at);
+    add(DT_INIT_ARRAYSZ, initialisers.size() * sizeof(std::uintptr_t));
+    add(DT_FLAGS_1, DF_1_INITFIRST);
+  }
   add(DT_NULL, 0);
 
   Elf64_Ehdr header{};
@@ -82,6 +91,7 @@ std::vector<char> image_of(std::span<const std::string> needed, const StubSymbol
   put(0, &header, sizeof header);
   put(sizeof header, program, sizeof program);
   put(dynamic_at, dynamic.data(), dynamic.size() * sizeof(Elf64_Dyn));
+  put(initialisers_at, initialisers.data(), initialisers.size() * sizeof(std::uintptr_t));
   put(symbols_at, symbols.data(), sizeof symbols);
   put(hash_at, hash.data(), sizeof hash);
   put(strings_at, strings.data(), strings.size());
@@ -90,9 +100,10 @@ std::vector<char> image_of(std::span<const std::string> needed, const StubSymbol
 
 } // namespace
 
-void write_stub(const std::string& path, std::span<const std::string> needed, const StubSymbol& symbol)
+void write_stub(const std::string& path, std::span<const std::string> needed, const StubSymbol& symbol,
+                std::uintptr_t initialiser)
 {
-  const std::vector<char> image = image_of(needed, symbol);
+  const std::vector<char> image = image_of(needed, symbol, initialiser);
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
   if (fd < 0)
     throw std::system_error(errno, std::generic_category(), path);

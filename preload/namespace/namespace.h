@@ -18,6 +18,9 @@ static inline bool umw_in_namespace(void)
 void umw_prepare_namespace(void);
 /* Of __libc_start_main: the program's own initialisers. */
 void umw_initialise_program(int argc, char** argv, char** envp);
+/* The program's, as it began. */
+extern int umw_argument_count;
+extern char** umw_arguments;
 /* An entry of the auxiliary vector; 0: it has none. */
 unsigned long umw_namespace_auxiliary(unsigned long type);
 
@@ -34,9 +37,7 @@ void umw_load_program_tls(void* thread_pointer);
  * for them is of the process's C library, not of the rank's. */
 void umw_renew_variables(void* thread_pointer);
 
-/* The dynamic linker is for the thread alone. */
-void umw_begin_turn(void);
-void umw_end_turn(void);
+/* Until the dynamic linker is for the thread, unless another one takes it. */
 void umw_await_turn(void);
 
 /* Parameters and results are those of the functions of the C library. */

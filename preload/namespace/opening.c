@@ -2,7 +2,10 @@
  *
  * dlopen and its like in a dlmopen namespace. What differs from a process of one's own:
  *  - All namespaces share the locks of ld.so, which dlopen holds while it runs initialisers. One that waits there must
- *    not stop other ranks for good, so ranks take turns, in simulated time.
+ *    not stop other ranks, so those of a rank run when ld.so is for others again: an object is opened as what a stub
+ *    (loader/stub.h) needs, whose initialiser, the first of all, hides those of what is new. Who else of the rank asks
+ *    something of ld.so waits for them, as in a process of its own. With ld.so itself ranks take turns, in simulated
+ *    time, and so they do in destructors of what is closed.
  *  - ld.so takes the caller for the shim, so the caller's own DT_RUNPATH or DT_RPATH is searched here.
  *  - Without a name it opens the runtime's executable, the program of the process.
  *  - ld.so 2.36 crashes on RTLD_GLOBAL in a secondary namespace (glibc bug 18684), so the flag is dropped. What was
@@ -12,6 +15,7 @@
  *    the error jumps past the end of do_sym), and the next dlopen of another rank waits for it for good. So it is asked
  *    for with handles. */
 #include "preload/namespace/elf_view.h"
+#include "preload/namespace/initialisers.h"
 #include "preload/namespace/namespace.h"
 
 #include <limits.h>
@@ -22,26 +26,37 @@
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
-void umw_await_turn(void)
+/* Among the rank's threads: until initialisers have run. That of the gate is among ranks. */
+static struct umw_linker_turn in_rank;
+
+static bool is_anothers(const struct umw_linker_turn* turn)
 {
-  const struct umw_linker_turn* turn = umw_gate->linker_turn;
-  for (int64_t pause = UMW_FIRST_PAUSE; turn->owner != 0 && turn->owner != umw_gate->kernel_tid;)
-    umw_let_others_run(&pause);
+  return turn->owner != 0 && turn->owner != umw_gate->kernel_tid;
 }
 
-void umw_begin_turn(void)
+static void begin(struct umw_linker_turn* turn)
 {
-  struct umw_linker_turn* turn = umw_gate->linker_turn;
-  umw_await_turn();
   turn->owner = umw_gate->kernel_tid;
   ++turn->depth;
 }
 
-void umw_end_turn(void)
+static void end(struct umw_linker_turn* turn)
 {
-  struct umw_linker_turn* turn = umw_gate->linker_turn;
   if (--turn->depth == 0)
     turn->owner = 0;
+}
+
+void umw_await_turn(void)
+{
+  for (int64_t pause = UMW_FIRST_PAUSE; is_anothers(&in_rank) || is_anothers(umw_gate->linker_turn);)
+    umw_let_others_run(&pause);
+}
+
+static void begin_turn(void)
+{
+  umw_await_turn();
+  begin(&in_rank);
+  begin(umw_gate->linker_turn);
 }
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
@@ -66,6 +81,45 @@ UMW_PUBLIC __attribute__((noipa)) void umw_objects_changed(void);
 void umw_objects_changed(void)
 {
   __asm__ volatile("nopw 0x100(%rax,%rax)\n\tnopw 0x100(%rax,%rax)\n\tnopw 0x100(%rax,%rax)");
+}
+
+/* Of the opening that is under way: the last object that was there before; the stub, when initialisers are hidden. */
+static const struct link_map *last_before, *hiding_stub;
+
+/* Of the stub, which comes first of what is new. */
+static void hide_new(int argc, char** argv, char** envp)
+{
+  (void)argc;
+  (void)argv;
+  (void)envp;
+  hiding_stub = last_before->l_next;
+  for (const struct link_map* object = hiding_stub->l_next; object; object = object->l_next)
+    umw_hide_initialisers(object);
+}
+
+static const struct link_map* last_object(void)
+{
+  const struct link_map* object = umw_first_object();
+  while (object->l_next)
+    object = object->l_next;
+  return object;
+}
+
+/* What has been opened and not been initialised, in the order in which it is to be; nothing, if ld.so has done it. */
+static struct umw_order new_objects(void)
+{
+  if (!hiding_stub)
+    return (struct umw_order){0};
+  umw_show_initialisers();
+  const struct link_map* const first = last_before->l_next;
+  return umw_in_order(first == hiding_stub ? first->l_next : first);
+}
+
+static void initialise(struct umw_order* order)
+{
+  for (size_t i = 0; i < order->sorted_count; ++i)
+    umw_run_initialisers(order->sorted[i], umw_argument_count, umw_arguments, environ);
+  umw_free_order(order);
 }
 
 static struct link_map* object_of(const void* address)
@@ -165,8 +219,9 @@ static size_t add_name(char* names, size_t at, size_t room, const char* name)
   return at + bytes;
 }
 
-/* The search list of an object that needs both becomes part of the scope of all that it brings in. */
-static void* open_with_promoted(const char* path, int flags)
+/* As what a stub needs. The search list of one that needs both it and what is promoted becomes part of the scope of all
+ * that it brings in. */
+static void* open_new(const char* path, int flags)
 {
   size_t room = strlen(path) + 2;
   for (size_t i = 0; i < promoted.count; ++i)
@@ -179,15 +234,17 @@ static void* open_with_promoted(const char* path, int flags)
     end = add_name(names, end, room, path_of(promoted.handles[i]));
   int (*const remove_file)(const char*) = UMW_REAL(unlink); /* found now: that would end the error of dlopen */
   void* scope = NULL;
-  if (names && one && umw_scope_file(names, file) == 0) {
-    scope = UMW_REAL(dlopen)(file, flags);
+  if (names && one && umw_scope_file(names, (uintptr_t)hide_new, file) == 0) {
+    scope = UMW_REAL(dlopen)(file, flags & ~RTLD_NODELETE);
     remove_file(file);
   }
   free(names);
   void* const handle = scope ? UMW_REAL(dlopen)(path, flags | RTLD_NOLOAD) : NULL;
-  if (!handle) {
+  if (!handle || promoted.count == 0) {
+    if (handle)
+      UMW_REAL(dlclose)(scope);
     free(one);
-    return NULL;
+    return handle;
   }
   *one = (struct opened){handle, scope, 1, all_opened};
   all_opened = one;
@@ -196,8 +253,6 @@ static void* open_with_promoted(const char* path, int flags)
 
 static void* open_object(const char* path, int flags)
 {
-  if (promoted.count == 0)
-    return UMW_REAL(dlopen)(path, flags);
   void* const there = UMW_REAL(dlopen)(path, flags | RTLD_NOLOAD);
   if (there) {
     struct opened* const one = *find_opened(there);
@@ -208,7 +263,7 @@ static void* open_object(const char* path, int flags)
   if (flags & RTLD_NOLOAD)
     return NULL;
   dlerror();
-  return open_with_promoted(path, flags);
+  return open_new(path, flags);
 }
 
 void* umw_namespace_dlopen(const char* file, int flags)
@@ -216,12 +271,17 @@ void* umw_namespace_dlopen(const char* file, int flags)
   char buffer[PATH_MAX];
   const bool program = !file || !*file; /* dlopen(3): it, and what was loaded with it: all that the stub needs */
   const char* const path = program ? umw_first_object()->l_name : resolve(file, __builtin_return_address(0), buffer);
-  umw_begin_turn();
+  begin_turn();
+  hiding_stub = NULL;
+  last_before = last_object();
   void* const handle = open_object(path, flags & ~RTLD_GLOBAL);
+  struct umw_order objects = new_objects();
   if (handle && (flags & RTLD_GLOBAL) && !program)
     promote(handle);
-  umw_end_turn();
+  end(umw_gate->linker_turn);
   umw_objects_changed();
+  initialise(&objects);
+  end(&in_rank);
   return handle;
 }
 
@@ -229,7 +289,7 @@ int umw_namespace_dlclose(void* handle)
 {
   if (umw_namespace_ends) /* _dl_fini counts a use more of each object before it begins, so none goes any more */
     return 0;
-  umw_begin_turn();
+  begin_turn();
   struct opened** const link = find_opened(handle);
   struct opened* const one = *link;
   const int status = UMW_REAL(dlclose)(handle);
@@ -240,7 +300,8 @@ int umw_namespace_dlclose(void* handle)
   }
   if (status == 0)
     review_promoted();
-  umw_end_turn();
+  end(umw_gate->linker_turn);
+  end(&in_rank);
   umw_objects_changed();
   return status;
 }

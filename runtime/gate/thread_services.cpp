@@ -100,7 +100,7 @@ int umw_pause_was_long(Rank&, std::uint64_t)
   return -ENOSYS; // likewise
 }
 
-int umw_scope_file(Rank&, const char*, char*)
+int umw_scope_file(Rank&, const char*, std::uint64_t, char*)
 {
   return -ENOSYS; // answered in its process
 }

@@ -129,13 +129,13 @@ void RankHost::call(Thread& thread, std::uint32_t operation, void* arguments)
 namespace
 {
 
-int write_scope_file(const Rank& rank, const char* objects, char* path)
+int write_scope_file(const Rank& rank, const char* objects, std::uintptr_t initialiser, char* path)
 {
   std::vector<std::string> names;
   for (; *objects != '\0'; objects += names.back().size() + 1)
     names.emplace_back(objects);
   try {
-    const std::string file = loader::Namespace::write_scope(rank.gate, rank.loading_directory, names);
+    const std::string file = loader::Namespace::write_scope(rank.gate, rank.loading_directory, names, initialiser);
     if (file.size() >= PATH_MAX)
       return -ENAMETOOLONG;
     std::memcpy(path, file.c_str(), file.size() + 1);
@@ -178,7 +178,7 @@ bool RankHost::serve_here(Thread& thread, std::uint32_t operation, void* argumen
   case UMW_OP_umw_scope_file: {
     auto* a = static_cast<umw_args_umw_scope_file*>(arguments);
     pause_burst(rank);
-    a->result = write_scope_file(rank, a->objects, a->path);
+    a->result = write_scope_file(rank, a->objects, a->initialiser, a->path);
     resume_burst(rank);
     return true;
   }

@@ -51,21 +51,21 @@ TEST_F(NamespaceTest, AStubNeedsWhatItIsTold)
 {
   const std::string path = directory / "stub.so";
   const std::vector<std::string> needed = {"libm.so.6", "/some/where/libx.so"};
-  write_stub(path, needed, {"name", 1});
+  write_stub(path, needed, {"name", 1}, 0);
   const ElfFile file = inspect(path);
   EXPECT_EQ(file.kind, ElfFile::Kind::shared);
   EXPECT_TRUE(file.native);
   EXPECT_EQ(file.soname, "");
   EXPECT_EQ(dlopen(path.c_str(), RTLD_NOW), nullptr);
   EXPECT_THAT(dlerror(), HasSubstr("/some/where/libx.so: cannot open shared object file"));
-  EXPECT_THROW(write_stub(path, needed, {"name", 1}), std::system_error); // it is there
+  EXPECT_THROW(write_stub(path, needed, {"name", 1}, 0), std::system_error); // it is there
 }
 
 TEST_F(NamespaceTest, AStubBringsItsSymbolAndThoseOfWhatItNeeds)
 {
   const std::string path = directory / "stub.so";
   const std::vector<std::string> needed = {"libm.so.6"};
-  write_stub(path, needed, {"test_address", 0x123456789a0});
+  write_stub(path, needed, {"test_address", 0x123456789a0}, 0);
   void* const handle = dlopen(path.c_str(), RTLD_NOW);
   ASSERT_NE(handle, nullptr) << dlerror();
   EXPECT_EQ(dlsym(handle, "test_address"), reinterpret_cast<void*>(0x123456789a0));

@@ -36,16 +36,8 @@ foreach(name IN ITEMS p2p_sendrecv p2p_incast coll_data coll_reduce coll_userop 
     set_property(TEST mpi.${name}-16.mpich mpi.${name}-16.tcp_nodes APPEND PROPERTY LABELS long)
   endif()
 endforeach()
-# UCX opens ROCm's runtime where it is (Debian 13), whose initialiser measures a clock for 10 ms: with dlmopen one rank
-# of a process after the other (runtime/LIMITATIONS.md).
-find_library(UMWELT_HSA_RUNTIME NAMES libhsa-runtime64.so.1)
-mark_as_advanced(UMWELT_HSA_RUNTIME)
-set(determinism_ways tcp_nodes)
-if(NOT UMWELT_HSA_RUNTIME)
-  list(PREPEND determinism_ways mpich)
-endif()
 foreach(name IN ITEMS p2p_sendrecv coll_data rma_fence)
-  foreach(way IN LISTS determinism_ways)
+  foreach(way IN ITEMS mpich tcp_nodes)
     set(program ${mpi_programs}/${name})
     if(way STREQUAL mpich)
       set(program ${mpi_programs}/mpich_${name})
