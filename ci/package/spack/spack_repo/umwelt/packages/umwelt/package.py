@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Umwelt for Spack. It builds what is committed in the checkout that it lies in (../../../../../README.md)."""
+"""Umwelt for Spack. It builds what is committed in the checkout that it lies in (ci/package/README.md)."""
 
 import pathlib
 
@@ -7,7 +7,7 @@ from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 from spack.package import *
 
-CHECKOUT = pathlib.Path(__file__).resolve().parents[6]
+CHECKOUT = pathlib.Path(__file__).resolve().parents[7]
 DISTRIBUTIONS_D3 = "/usr/share/nodejs/d3/dist/d3.min.js"
 
 
@@ -40,8 +40,7 @@ class Umwelt(CMakePackage):
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
     depends_on("benchmark@1.7:", type="build", when="+tests")
 
-    # Lower bounds are what Debian 12 has; upper ones are what Debian 13 has where later versions changed their interface.
-    # No later protobuf than 3.21: CMake's own module finds it, and knows nothing of what later ones need besides.
+    # Lower bounds are what Debian 12 has; upper ones, where there are, what Debian 13 has.
     depends_on("simgrid@3.32:4.0")
     depends_on("boost@1.74: +context")
     depends_on("elfutils@0.188:")
@@ -53,7 +52,8 @@ class Umwelt(CMakePackage):
     depends_on("muparser@2.3:")
     depends_on("otf2@3.0:3")
     depends_on("pmix@4.2:5")
-    depends_on("protobuf@3.21")
+    # Spack's 21.12 is 3.21.12. CMake's own module finds that, and does not know what later ones need besides.
+    depends_on("protobuf@21")
     depends_on("yaml-cpp@0.7:0.8 +shared")
     depends_on("zydis@4")
 
