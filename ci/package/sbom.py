@@ -8,6 +8,7 @@ usage: sbom.py PREFIX [--version VERSION]
 
 import argparse
 import datetime
+import functools
 import hashlib
 import json
 import os
@@ -52,12 +53,14 @@ def linked(path, directories):
     return re.findall(r"(?:=> )?(/\S+) \(0x", text)
 
 
+@functools.cache  # most libraries are those of all programs, and dpkg reads its whole database each time
 def package_of(path):
     """Name of the package that has the file."""
     for name in (path, os.path.realpath(path), re.sub(r"^/lib", "/usr/lib", path), re.sub(r"^/usr/lib", "/lib", path)):
         done = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return done.stdout.split(": ")[0].split(",")[0]
+        # In between "diversion by libc6 from: ..." (Debian 13, of ld.so)
+        if found := re.search(r"^(?!diversion by )(\S+?),? .*$", done.stdout, re.MULTILINE):
+            return found.group(1).removesuffix(":")
     raise Failure(f"{path}: expected a file of a Debian package, got none that dpkg knows")
 
 

@@ -26,7 +26,8 @@ file(WRITE ${documents}/copyright "${copyright}")
 file(REMOVE ${documents}/d3-licence.txt)
 
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/changelog.in ${documents}/changelog @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/changelog.in ${documents}/changelog @ONLY
+  FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 compress(${documents}/changelog)
 compress(${root}/share/man/man1/umwelt.1)
 

@@ -12,6 +12,7 @@
 
 #include "runtime/base/exit_codes.h"
 #include "runtime/base/version.h"
+#include "runtime/openmpi/components.h"
 #include "runtime/plan/needed_calls.h"
 
 namespace umwelt::cli
@@ -90,7 +91,7 @@ std::vector<Finding> examine_machine(const DoctorRequest& request)
       check_system_calls(plan::refused_calls()),
       check_simgrid(),
       open_mpi,
-      check_components(request.components, open_mpi.health == Health::ok),
+      check_components(request.components, open_mpi.health == Health::ok, !openmpi::own_version().empty()),
   };
   for (const std::filesystem::path& library : request.libraries)
     findings.push_back(check_library(library, version()));

@@ -60,8 +60,8 @@ Finding check_confinement(const std::string& process_status, const std::string& 
 // `refused`: plan::refused_calls().
 Finding check_system_calls(const std::vector<std::string>& refused);
 Finding check_open_mpi();
-// `open_mpi`: the one that they are built for is here.
-Finding check_components(const std::filesystem::path& directory, bool open_mpi);
+// `open_mpi`: the one that they are built for is here. `built`: Umwelt was built with some.
+Finding check_components(const std::filesystem::path& directory, bool open_mpi, bool built);
 // `version`: of this command, which the library is to have, too.
 Finding check_library(const std::filesystem::path& file, std::string_view version);
 // The program behind a command such as "umwelt calibrate".

@@ -72,8 +72,11 @@ Finding check_open_mpi()
   return finding;
 }
 
-Finding check_components(const std::filesystem::path& directory, bool open_mpi)
+Finding check_components(const std::filesystem::path& directory, bool open_mpi, bool built)
 {
+  if (!built)
+    return {"Portals components", Health::warn, "none: Umwelt was built without an Open MPI (UMWELT_OPENMPI=OFF)",
+            "For the Open MPI of a program: umwelt openmpi --source SOURCE PROGRAM. Others need none."};
   Finding finding{"Portals components", Health::ok, directory.string(), ""};
   const Health trouble = open_mpi ? Health::fail : Health::warn; // nobody needs them without it
   constexpr const char* rebuild = "Build and install Umwelt with libopenmpi-dev and Open MPI's source package at hand.";

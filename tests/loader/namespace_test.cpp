@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 #include <link.h>
 #include <unistd.h>
@@ -123,7 +124,11 @@ TEST_F(NamespaceTest, TheUsersTunablesAreKept)
 TEST_F(NamespaceTest, LinkersAreKnownByTheirVersion)
 {
   const std::string linker = inspect(self).interpreter;
-  EXPECT_EQ(why_unknown(linker), "");
+  const std::string here = gnu_get_libc_version(); // later than is known on Debian sid
+  if (here >= "2.36" && here <= "2.41")
+    EXPECT_EQ(why_unknown(linker), "");
+  else
+    EXPECT_THAT(why_unknown(linker), HasSubstr("is of glibc " + here + ", and a linker for each rank is known to"));
   std::ofstream(directory / "text") << "text";
   EXPECT_THAT(why_unknown(directory / "text"), HasSubstr("is not glibc's dynamic linker"));
   std::ofstream(directory / "later") << "ld.so (GNU libc) stable release version 2.99.\n";

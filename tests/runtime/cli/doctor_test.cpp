@@ -136,7 +136,7 @@ TEST(Doctor, RefusedSystemCallsFail)
 TEST(Doctor, MissingComponentsAreNamed)
 {
   const test::TemporaryDirectory directory;
-  const Finding finding = check_components(directory.path(), true);
+  const Finding finding = check_components(directory.path(), true, true);
   EXPECT_EQ(finding.health, Health::fail);
   EXPECT_THAT(finding.detail, HasSubstr("mca_btl_portals4.so is missing"));
 }
@@ -144,7 +144,15 @@ TEST(Doctor, MissingComponentsAreNamed)
 TEST(Doctor, ComponentsAreOnlyForOpenMpi)
 {
   const test::TemporaryDirectory directory;
-  EXPECT_EQ(check_components(directory.path(), false).health, Health::warn);
+  EXPECT_EQ(check_components(directory.path(), false, true).health, Health::warn);
+}
+
+TEST(Doctor, ComponentsThatWereNeverBuiltAreNoFailure)
+{
+  const test::TemporaryDirectory directory;
+  const Finding finding = check_components(directory.path(), true, false);
+  EXPECT_EQ(finding.health, Health::warn);
+  EXPECT_THAT(finding.advice, HasSubstr("umwelt openmpi --source"));
 }
 
 TEST(Doctor, ComponentsThatCannotBeLoadedAreReported)
@@ -152,7 +160,7 @@ TEST(Doctor, ComponentsThatCannotBeLoadedAreReported)
   const test::TemporaryDirectory directory;
   for (const char* name : {"btl_portals4", "mtl_portals4", "osc_portals4", "osc_pt2pt", "coll_portals4"})
     directory.write(std::string("mca_") + name + ".so", "not a library");
-  const Finding finding = check_components(directory.path(), true);
+  const Finding finding = check_components(directory.path(), true, true);
   EXPECT_EQ(finding.health, Health::fail);
   EXPECT_THAT(finding.advice, HasSubstr("They must match"));
 }
