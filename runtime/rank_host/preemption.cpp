@@ -30,7 +30,9 @@ bool no_preempt(const Thread& thread, const ucontext_t& context)
 
 bool may_hold_lock(const Thread& thread, const ucontext_t& context)
 {
-  return thread.rank.threads.size() > 1 && loader::lies_in(pc_of(context), thread.rank.locking);
+  const Rank& rank = thread.rank;
+  const bool shares_linker = !rank.of_process.empty();
+  return (rank.threads.size() > 1 || shares_linker) && loader::lies_in(pc_of(context), rank.locking);
 }
 
 } // namespace umwelt::rank_host
