@@ -2,9 +2,9 @@
 #include "runtime/job/critical_path.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include <boost/pool/singleton_pool.hpp>
 #include <fmt/format.h>
 
 namespace umwelt::job
@@ -25,6 +25,17 @@ constexpr auto bandwidth = static_cast<std::size_t>(observe::PathKind::bandwidth
 constexpr auto contention = static_cast<std::size_t>(observe::PathKind::contention);
 constexpr auto other_kind = static_cast<std::size_t>(observe::PathKind::other);
 static_assert(computing == 0 && software == 1 && other_kind == kind_questions);
+
+// One of each for every message. By one thread.
+template <class T>
+using Blocks =
+    boost::singleton_pool<T, sizeof(T), boost::default_user_allocator_new_delete, boost::details::pool::null_mutex>;
+
+// Of what is not negative.
+SimTime rounded(double time)
+{
+  return static_cast<SimTime>(time + 0.5);
+}
 
 } // namespace
 
@@ -48,6 +59,26 @@ CriticalPath::Stretch::~Stretch()
     next = std::exchange(next->before, nullptr);
 }
 
+void* CriticalPath::Stretch::operator new(std::size_t)
+{
+  return Blocks<Stretch>::malloc();
+}
+
+void CriticalPath::Stretch::operator delete(void* stretch)
+{
+  Blocks<Stretch>::free(stretch);
+}
+
+void* CriticalPath::Departure::operator new(std::size_t)
+{
+  return Blocks<Departure>::malloc();
+}
+
+void CriticalPath::Departure::operator delete(void* departure)
+{
+  Blocks<Departure>::free(departure);
+}
+
 void CriticalPath::clocks_of(const Rank& rank, SimTime* clocks) const
 {
   const SimTime* const saved = &saved_[index(rank) * questions_];
@@ -61,8 +92,7 @@ std::unique_ptr<sim::Origin> CriticalPath::departs(std::size_t index, SimTime ti
     return nullptr; // started by others
   auto departure = std::make_unique<Departure>();
   departure->past = past_of(ranks_[index], nullptr, time);
-  std::copy_n(clocks_.begin(), kind_questions, departure->clocks.begin());
-  departure->single.assign(clocks_.begin() + kind_questions, clocks_.end());
+  departure->clocks.assign(clocks_.begin(), clocks_.end());
   departures_.push_back(*departure);
   return departure;
 }
@@ -71,7 +101,6 @@ CriticalPath::Past CriticalPath::past_of(const Rank& sender, const sim::Origin* 
 {
   if (const auto* const departure = static_cast<const Departure*>(origin); departure != nullptr) {
     std::copy(departure->clocks.begin(), departure->clocks.end(), clocks_.begin());
-    std::copy(departure->single.begin(), departure->single.end(), clocks_.begin() + kind_questions);
     return departure->past;
   }
   const SimTime untold = began - sender.at;
@@ -93,7 +122,7 @@ CriticalPath::Times CriticalPath::parts(const Alone& alone, bool within_node, st
   const double rate = alone.from_end_to_end.bandwidth;
   take(Kind::latency, trips * alone.links);
   take(Kind::nic, trips * (alone.from_end_to_end.latency - alone.links));
-  take(Kind::bandwidth, rate > 0 ? std::llround(static_cast<double>(bytes) / rate * sim::second) : SimTime{0});
+  take(Kind::bandwidth, rate > 0 ? rounded(static_cast<double>(bytes) / rate * sim::second) : SimTime{0});
   parts[static_cast<std::size_t>(within_node ? Kind::other : Kind::contention)] += whole;
   return parts;
 }
@@ -157,9 +186,11 @@ void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, 
     arrival.as_it_is = 0;
   }
   arrival.as_it_is = std::max(arrival.as_it_is, past.as_it_is + whole);
-  for (std::size_t i = 0; i < questions_; ++i)
-    if (i != bandwidth)
-      arrived[i] = std::max(arrived[i], clocks_[i] + whole - (i < kind_questions ? way[i] : 0));
+  const SimTime bytes_arrived = arrived[bandwidth];
+  for (std::size_t i = 0; i < kind_questions; ++i)
+    arrived[i] = std::max(arrived[i], clocks_[i] + whole - way[i]);
+  for (std::size_t i = kind_questions; i < questions_; ++i)
+    arrived[i] = std::max(arrived[i], clocks_[i] + whole);
   // Who waits for others on links waits for their bytes.
   const SimTime sent = clocks_[bandwidth];
   SimTime clock = sent + whole - way[bandwidth] - way[contention];
@@ -172,7 +203,7 @@ void CriticalPath::arrive(Rank& rank, const Rank& sender, std::uint32_t source, 
     clock = std::max(clock, std::min(queued, sent + whole)); // no longer than it did
     nics_[source].out = nics_[rank.node].in = clock;
   }
-  arrived[bandwidth] = std::max(arrived[bandwidth], clock);
+  arrived[bandwidth] = std::max(bytes_arrived, clock);
   arrival.any = true;
   arrival.of_others = &rank != &sender;
   arrival.at = now;
@@ -228,7 +259,7 @@ void CriticalPath::waited(std::size_t index, SimTime from, SimTime until, Wait h
     const double waited =
         static_cast<double>(rank.idle + until - from) / static_cast<double>(std::max<SimTime>(whole, 1));
     for (std::size_t i = 0; i < kinds; ++i)
-      rank.done[i] += std::llround(waited * static_cast<double>(arrival.way[i]));
+      rank.done[i] += rounded(waited * static_cast<double>(arrival.way[i]));
   }
   take(rank, until);
 }

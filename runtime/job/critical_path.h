@@ -31,6 +31,7 @@
 #include <memory>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
@@ -91,6 +92,7 @@ private:
   static constexpr std::size_t kinds = observe::path_kinds;
   static constexpr std::size_t most_single_ranks = 64; // whose computing is a question each
   static constexpr std::size_t most_stretches = 400'000;
+  static constexpr std::size_t few_questions = 22; // of 16 ranks: no memory of its own for their answers
   using Times = std::array<sim::SimTime, kinds>;
   // By question: each kind but the last, then each rank's computing if there are few.
   using Clocks = std::vector<sim::SimTime>;
@@ -103,6 +105,8 @@ private:
     Stretch(const Stretch&) = delete;
     Stretch& operator=(const Stretch&) = delete;
     ~Stretch(); // of a long way back, too, on a small stack
+    static void* operator new(std::size_t bytes);
+    static void operator delete(void* stretch);
 
     std::uint32_t rank;
     std::uint32_t place = 0; // on the way that is looked at, from the beginning; 0: on none
@@ -160,9 +164,11 @@ private:
   };
   // What goes with a message.
   struct Departure final : sim::Origin, boost::intrusive::list_base_hook<AutoUnlink> {
+    static void* operator new(std::size_t bytes);
+    static void operator delete(void* departure);
+
     Past past;
-    std::array<sim::SimTime, kinds - 1> clocks{};
-    std::vector<sim::SimTime> single; // of single ranks
+    boost::container::small_vector<sim::SimTime, few_questions> clocks;
   };
 
   [[nodiscard]] std::size_t index(const Rank& rank) const { return static_cast<std::size_t>(&rank - ranks_.data()); }

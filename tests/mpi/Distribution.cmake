@@ -12,7 +12,7 @@ function(mpich_program name)
   mpi_program(mpich_${name} ${ARGN})
 endfunction()
 
-set(short_enough p2p_sendrecv p2p_incast coll_userop icoll_reduce rma_fence rma_atomics)
+set(short_enough p2p_sendrecv p2p_incast coll_userop rma_atomics)
 set(source_of_icoll_data coll_data)
 set(source_of_icoll_reduce coll_reduce)
 foreach(name IN ITEMS p2p_sendrecv p2p_incast coll_data coll_reduce coll_userop icoll_data icoll_reduce rma_fence

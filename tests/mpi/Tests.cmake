@@ -299,7 +299,7 @@ foreach(program_and_np IN ITEMS "coll_overlap;6" "win_shared;8")
       ${mpi_programs}/${program})
   set_tests_properties(mpi.determinism-${program}.node PROPERTIES LABELS "mpi;node" TIMEOUT 120)
 endforeach()
-foreach(program_and_np IN ITEMS "coll_overlap;6;3" "p2p_incast;8;2" "icoll_reduce;16;8")
+foreach(program_and_np IN ITEMS "coll_overlap;6;3" "p2p_incast;8;2" "icoll_reduce;6;3" "icoll_reduce;16;8")
   list(POP_FRONT program_and_np program np per_node)
   set(test mpi.workers-${program}-${np}.node)
   add_test(NAME ${test} COMMAND ${UMWELT_BASH} ${PROJECT_SOURCE_DIR}/tests/workers/agree.sh $<TARGET_FILE:umwelt> ${np}
@@ -335,7 +335,9 @@ foreach(program_and_np IN ITEMS "p2p_sendrecv;15;64" "p2p_incast;15" "coll_overl
     set_tests_properties(${test} PROPERTIES LABELS "mpi;workers" PROCESSORS 2 TIMEOUT 600)
   endforeach()
 endforeach()
-set_property(TEST mpi.workers-p2p_sendrecv-64 mpi.workers-rma_fence-9 APPEND PROPERTY LABELS long)
+set_property(TEST mpi.workers-p2p_sendrecv-64 mpi.workers-rma_fence-9 mpi.workers-icoll_reduce-16
+  mpi.workers-icoll_reduce-16.node mpi.workers-coll_overlap-20 mpi.workers-threads_multiple-16
+  mpi.workers-hybrid_openmp-20 APPEND PROPERTY LABELS long)
 
 # The distribution's components and programs
 find_program(UMWELT_OMPI_INFO ompi_info)
