@@ -127,6 +127,13 @@ struct umw_members {
   int32_t first, count;
 };
 
+/* What umw_failure_wait tells of a rank that has died: its number in its job in the lower 32 bits, and from these bits
+ * on */
+enum umw_failure {
+  UMW_FAILURE_STATUS = 32, /* eight: its exit code, or 128 and the signal */
+  UMW_FAILURE_SIGNAL = 40  /* one: it was a signal */
+};
+
 /* How a value is published; may be or'ed. */
 enum umw_publish_how {
   UMW_PUBLISH_ONCE = 1,  /* who looks it up takes it away */
@@ -273,6 +280,7 @@ struct umw_gate {
   int32_t paused;                                     /* what is executed now is not the program's: UMW_PAUSED, */
   uint64_t paused_at;     /* since then (TSC), also across calls, behind which it is UMW_PAUSED_THROUGHOUT */
   int32_t same_addresses; /* the program has asked for the same addresses in all ranks */
+  int32_t fault_tolerant; /* ranks may die, and the others of their job are told (--with-ft) */
   uint64_t fold_least;    /* allocations of at least so many bytes may be for a rule of --fold; 0: there is none */
   uint64_t random_seed;   /* 0: randomness comes from the kernel */
   umw_deliver_signal deliver_signal;                                /* set by the shim */

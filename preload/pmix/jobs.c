@@ -31,6 +31,8 @@ static pmix_status_t status_of(int64_t result)
     return PMIX_ERR_NOMEM;
   case ENOSPC:
     return PMIX_ERR_OUT_OF_RESOURCE;
+  case EOWNERDEAD:
+    return PMIX_ERR_PARTIAL_SUCCESS;
   default:
     return PMIX_ERROR;
   }
@@ -50,8 +52,7 @@ bool umw_pmix_later(void* (*work)(void*), void* argument)
 pmix_status_t umw_pmix_meet(const pmix_proc_t procs[], size_t count)
 {
   if (!procs || count == 0) {
-    umw_fence(0);
-    return PMIX_SUCCESS;
+    return status_of(umw_fence(0));
   }
   struct umw_members* members = calloc(count, sizeof *members);
   if (!members)
@@ -107,7 +108,8 @@ pmix_status_t umw_pmix_meet_later(const pmix_proc_t procs[], size_t count, pmix_
   return PMIX_ERR_NOMEM;
 }
 
-/* Whoever is connected could be told of the others' end, which nobody is; what is left is that they meet. */
+/* Whoever is connected could be told of the others' end, which only those of the own job are (events.c); what is left
+ * is that they meet. */
 UMW_PUBLIC pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t proc_count, const pmix_info_t info[],
                                       size_t count)
 {

@@ -468,46 +468,7 @@ UMW_PUBLIC pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t name, char** lis
   return *list ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/* --- events and requests that have nothing to act on -------------------------------------------------------------- */
-
-UMW_PUBLIC pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t code_count, pmix_info_t info[],
-                                                     size_t count, pmix_notification_fn_t handler,
-                                                     pmix_hdlr_reg_cbfunc_t callback, void* data)
-{
-  static size_t handlers;
-  (void)codes;
-  (void)code_count;
-  (void)info;
-  (void)count;
-  (void)handler;
-  const size_t reference = handlers++;
-  if (!callback)
-    return (pmix_status_t)reference; /* the blocking form returns the reference */
-  callback(PMIX_SUCCESS, reference, data);
-  return PMIX_SUCCESS;
-}
-
-UMW_PUBLIC pmix_status_t PMIx_Deregister_event_handler(size_t reference, pmix_op_cbfunc_t callback, void* data)
-{
-  (void)reference;
-  if (callback)
-    callback(PMIX_SUCCESS, data);
-  return PMIX_SUCCESS;
-}
-
-UMW_PUBLIC pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source, pmix_data_range_t range,
-                                           const pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback,
-                                           void* data)
-{
-  (void)status;
-  (void)source;
-  (void)range;
-  (void)info;
-  (void)count;
-  if (callback)
-    callback(PMIX_SUCCESS, data);
-  return PMIX_SUCCESS;
-}
+/* --- requests that have nothing to act on ------------------------------------------------------------------------- */
 
 UMW_PUBLIC pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t target_count,
                                              const pmix_info_t directives[], size_t count, pmix_info_cbfunc_t callback,

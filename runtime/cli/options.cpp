@@ -92,6 +92,17 @@ void apply_loader(State& state, const Given& given)
     throw UsageError(std::string(given.option), "auto, linker or dlmopen", given.value(), "see `umwelt run --help`");
 }
 
+// The values of mpirun's option.
+void apply_fault_tolerance(State& state, const Given& given)
+{
+  static constexpr std::array<std::string_view, 5> on{"ulfm", "mpi", "yes", "true", "1"};
+  static constexpr std::array<std::string_view, 3> off{"no", "false", "0"};
+  state.run.fault_tolerant = std::find(on.begin(), on.end(), given.value()) != on.end();
+  if (!state.run.fault_tolerant && std::find(off.begin(), off.end(), given.value()) == off.end())
+    throw UsageError(std::string(given.option), "ulfm (or mpi, yes, true, 1), or no (false, 0)",
+                     in_quotes(given.value()), "For example: --with-ft ulfm");
+}
+
 void no_effect(State& state, const Given& given, std::string_view why)
 {
   state.run.notes.push_back(fmt::format("{} has no effect: {}", given.option, why));
@@ -166,6 +177,10 @@ constexpr auto options = std::to_array<Option>({
    [](S s, G g) { s.draft.app.portals_abi = plan::parse_portals_abi(g.option, g.value()); }},
   {Group::programs, "gmca", "KEY VALUE", "Open MPI parameter of all programs",
    [](S s, G g) { add_mca(s.run.global_mca, g); }},
+  {Group::programs, "with-ft", "ulfm|no", "fault tolerance of Open MPI 5 (ULFM): a rank that dies of a signal, or ends "
+   "without MPI_Finalize, does not end the job; the others are told, and MPI gives them MPIX_ERR_PROC_FAILED; default "
+   "no",
+   apply_fault_tolerance},
   {Group::programs, "timeout", "SECONDS", "end the job after so much wall-clock time (exit code 124); default: "
    "MPIEXEC_TIMEOUT, else never",
    [](S s, G g) { s.run.timeout = count_of(g, "a number of seconds"); }},

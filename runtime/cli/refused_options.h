@@ -20,7 +20,7 @@ constexpr auto refused_options = std::to_array<Refused>({
     {"cpu-set", "Cores are assigned by rank: see --cpus-per-rank and --display-map."},
     {"debug", "Run the program under gdb without Umwelt, or use -v and the deadlock report."},
     {"dvm", "Every run is a simulation of its own."},
-    {"enable-recovery", "A rank that dies ends the job."},
+    {"enable-recovery", "A rank that dies ends the job; with Open MPI 5, --with-ft ulfm lets the others go on."},
     {"get-stack-traces", "Deadlocks are reported with stack traces without being asked for."},
     {"npersocket", "A simulated node has one socket: use -N."},
     {"path", "Give the program's path, or set PATH."},

@@ -60,9 +60,9 @@ int umw_meet(Rank& rank, const void* members, std::uint64_t bytes)
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   if (!std::binary_search(ranks.begin(), ranks.end(), static_cast<std::size_t>(rank.index)))
     return -EINVAL;
-  rank.job.meet(rank, ranks);
+  const int result = rank.job.meet(rank, ranks);
   made_progress(rank);
-  return 0;
+  return result;
 }
 
 int umw_publish(Rank& rank, const char* key, const void* data, std::uint64_t size, int how)

@@ -25,7 +25,14 @@ int umw_joined(Rank& rank, int)
 int umw_left(Rank& rank, int)
 {
   rank.joined = false;
+  if (rank.gate.fault_tolerant != 0)
+    rank.notify_all(); // whoever waits for failures
   return 0;
+}
+
+std::int64_t umw_failure_wait(Rank& rank, std::uint64_t seen)
+{
+  return rank.job.failures().wait(rank, seen);
 }
 
 int umw_key_put(Rank& rank, const char* key, const void* data, std::uint64_t size)
@@ -64,8 +71,7 @@ std::int64_t umw_key_get(Rank& rank, const char* job, int whose, const char* key
 
 int umw_fence(Rank& rank, int)
 {
-  rank.job.fence(rank);
-  return 0;
+  return rank.job.fence(rank);
 }
 
 int umw_pmi_serve(Rank& rank, int)

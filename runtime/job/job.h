@@ -31,6 +31,7 @@
 #include "runtime/job/cores.h"
 #include "runtime/job/details.h"
 #include "runtime/job/energy.h"
+#include "runtime/job/failures.h"
 #include "runtime/job/file_locks.h"
 #include "runtime/job/futexes.h"
 #include "runtime/job/idleness.h"
@@ -134,6 +135,9 @@ public:
   {
     return exchanges_ ? std::optional{exchanges_->replace(one, other, began, scheduler_.now())} : std::nullopt;
   }
+  [[nodiscard]] Failures& failures() { return failures_; }
+  // Something has come for the rank that it finds when it looks at its descriptors.
+  void descriptors_changed(const Rank& rank) { socket_host_.socket_changed(static_cast<std::uint32_t>(rank.index)); }
   // Null: none is modelled.
   [[nodiscard]] Collectives* collectives() { return collectives_.get(); }
   [[nodiscard]] bootstrap::Keys& keys() { return keys_; }
@@ -150,10 +154,12 @@ public:
   // --- services of the gate ---
   // The rank calls a function that regions ask for (plan::RegionFunctions), or has come back from it.
   void passed(Rank& rank, std::uint32_t function, bool came_back, std::int64_t level);
-  void fence(Rank& rank);           // returns when all ranks of its job have arrived
+  // Returns when all ranks of its job have arrived, but for those that have died; 0, -EOWNERDEAD: one of these since
+  // the first has arrived.
+  int fence(Rank& rank);
   void arrive_at_fence(Rank& rank); // returns at once
-  // Returns when all of these have arrived (ranks of the run, ascending, this one among them).
-  void meet(Rank& rank, const std::vector<std::size_t>& members);
+  // The same of these (ranks of the run, ascending, this one among them).
+  int meet(Rank& rank, const std::vector<std::size_t>& members);
   // Starts a job: `request` is that of umw_spawn, `name` becomes the job's. 0, or a negative errno; then the log says
   // why.
   int spawn(Rank& parent, std::string_view request, std::string& name);
@@ -263,7 +269,10 @@ private:
   void end_elsewhere(Rank& rank, Thread& thread);
   void finish(Rank& rank);
   std::shared_ptr<bootstrap::Meeting> arrive(Rank& rank, const std::vector<std::size_t>& members);
+  void complete(std::shared_ptr<bootstrap::Meeting> meeting);
   void meeting_over(bootstrap::Meeting& meeting);
+  // --with-ft: the rank has died, the others go on. False: that ends the job.
+  bool survived(Rank& rank, const std::string& text);
   void fail(int exit_code, const std::string& ending, const std::string& text);
   void stop_before(Rank& rank, const plan::BreakPoint& point);
   void stand_still();
@@ -356,6 +365,7 @@ private:
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool over_ = false;
   Outcome outcome_;
+  Failures failures_{*this};
 };
 
 } // namespace umwelt::job

@@ -108,6 +108,19 @@ void Job::wake_peers(const Rank& rank)
     }
 }
 
+// Nobody waits any more for a rank that has died, and the others of its job are told.
+bool Job::survived(Rank& rank, const std::string& text)
+{
+  if (!plan_.options.fault_tolerant || over_)
+    return false;
+  if (plan_.options.verbosity >= 0)
+    say(text + (running_ > 0 ? "\nThe job goes on (--with-ft)" : ""));
+  for (std::shared_ptr<bootstrap::Meeting>& meeting : meetings_.leave(static_cast<std::size_t>(rank.index)))
+    complete(std::move(meeting));
+  failures_.add(rank);
+  return true;
+}
+
 // The rank's other threads end where they are, and the calling one for good.
 void Job::end_threads(Rank& rank)
 {
@@ -122,10 +135,15 @@ void Job::exited(Rank& rank, int status)
   rank.end.status = status;
   finish(rank);
   const bool wrapper_goes_on = rank.in_wrapper && !rank.joined;
-  if (status != 0 && !wrapper_goes_on)
-    fail(status, fmt::format("{} ended with exit code {}", rank.title(), status),
-         fmt::format("{} ended with exit code {} at {}{}", rank.title(), status, simulated_now(),
-                     running_ > 0 ? "; the job is ended" : ""));
+  const std::string ending = fmt::format("{} ended with exit code {}", rank.title(), status);
+  const bool failed = status != 0 && !wrapper_goes_on;
+  if (plan_.options.fault_tolerant && (failed || rank.joined) && !over_) {
+    if (failed)
+      outcome_ = {status, ending}; // of the last one, as mpirun
+    if (rank.joined)
+      survived(rank, fmt::format("{} without MPI_Finalize at {}", ending, simulated_now()));
+  } else if (failed)
+    fail(status, ending, fmt::format("{} at {}{}", ending, simulated_now(), running_ > 0 ? "; the job is ended" : ""));
   else if (rank.joined)
     fail(1, fmt::format("{} ended without MPI_Finalize", rank.title()),
          fmt::format(
@@ -151,7 +169,8 @@ void Job::died(Rank& rank, int signal, const char* report)
                                  simulated_now(), text.substr(end));
   what.pop_back();
   finish(rank);
-  fail(exit_code::signalled + signal, ending, what);
+  if (!survived(rank, what))
+    fail(exit_code::signalled + signal, ending, what);
   end_threads(rank);
 }
 

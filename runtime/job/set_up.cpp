@@ -196,6 +196,7 @@ void Job::make_rank(Rank& rank, const Start& start)
   gate.descriptors_soft = std::min(plan_.descriptors, descriptors_per_rank_);
   gate.descriptors_hard = std::min(plan_.most_descriptors, descriptors_per_rank_);
   gate.same_addresses = program.same_addresses ? 1 : 0;
+  gate.fault_tolerant = plan_.options.fault_tolerant ? 1 : 0;
   const net::NodeParameters& memory = shared_memory_.parameters();
   gate.shm_bytes = net::shm_size(memory);
   gate.line_ps = memory.line;

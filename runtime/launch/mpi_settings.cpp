@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/base/environment.h"
+#include "runtime/base/usage_error.h"
 #include "runtime/job/environment.h"
 #include "runtime/openmpi/components.h"
 #include "runtime/plan/openmpi.h"
@@ -83,12 +84,15 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
                                       "network of its own. Next step: build the program with oshcc of Sandia OpenSHMEM "
                                       "(runtime/portals/OPENSHMEM.md)",
                                       plan.program.path, *oshmem));
+  if (options.fault_tolerant && !mpi.empty()) // before components are built for it
+    plan::check_fault_tolerance(mpi);
   const std::vector<plan::Setting> mca = plan::mca_of_program(options, index);
   // Umwelt's components are of one ABI with the shim.
   fs::path components;
   const auto set_up = [&] {
     return plan::set_up_open_mpi({mca, process_environment, options.programs[index].exports, mpi, components,
-                                  std::max<std::size_t>(placement.ranks.size(), 1), most_of_node(placement)});
+                                  std::max<std::size_t>(placement.ranks.size(), 1), most_of_node(placement),
+                                  options.fault_tolerant});
   };
   if (plan::is_open_mpi(needed)) {
     if (plan.portals_library.empty())
@@ -108,6 +112,12 @@ void add_mpi_settings(plan::ProgramPlan& plan, const plan::RunOptions& options, 
                                            plan.environment, plan.directory));
   if (!mpi.empty() && plan.portals_library.empty())
     components = openmpi::find(installation.for_open_mpi(), mpi, process_environment).value_or(installation.components);
+  if (mpi.empty() && options.fault_tolerant)
+    throw UsageError(
+        "--with-ft ulfm", "a program of Open MPI 5, or one that may open it",
+        fmt::format("{}, which is of another library", plan.program.path),
+        "Build it with the mpicc of an Open MPI 5, or leave the option out: then a rank that dies ends the "
+        "job.");
   if (!mpi.empty())
     for (const auto& [name, value] : set_up().variables)
       job::set_variable(plan.environment, name, value);

@@ -52,13 +52,19 @@ bool is_version_5(const fs::path& library)
   return minor >= of_5_0;
 }
 
-// Whether its components are in it (4.1: --disable-mca-dso): pml ob1, which none is without, then gives it a symbol.
-bool contains_components(const fs::path& library)
+// Whether the library has a symbol of that name.
+bool contains(const fs::path& library, std::string_view symbol)
 {
   std::ifstream in(library, std::ios::binary);
   std::ostringstream content;
   content << in.rdbuf();
-  return content.view().find("mca_pml_ob1_component") != std::string_view::npos;
+  return content.view().find(symbol) != std::string_view::npos;
+}
+
+// Whether its components are in it (4.1: --disable-mca-dso): pml ob1, which none is without, then gives it a symbol.
+bool contains_components(const fs::path& library)
+{
+  return contains(library, "mca_pml_ob1_component");
 }
 
 // Where an Open MPI keeps its components: Debian puts libmpi into the system's library directory and them below
@@ -241,6 +247,20 @@ std::map<std::string, std::string> parse_mca_file(std::string_view text)
   return parameters;
 }
 
+// It was built with ULFM if it is 5.0 without --without-ft.
+void check_fault_tolerance(const fs::path& library)
+{
+  const bool version_5 = is_version_5(library);
+  if (version_5 && contains(library, "ompi_comm_failure_propagate"))
+    return;
+  throw UsageError(
+      "--with-ft ulfm", "Open MPI 5 built with fault tolerance",
+      fmt::format("{}, {}", resolved(library).string(), version_5 ? "which was built without" : "an Open MPI before 5"),
+      version_5 ? "`ompi_info` says \"FT MPI support: yes\" of one that has it; or leave the option out."
+                : "Build the program with the mpicc of an Open MPI 5, or leave the option out: then a "
+                  "rank that dies ends the job.");
+}
+
 OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
 {
   const Choices choices(request);
@@ -257,6 +277,14 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
 
   const auto pml = choices.parameter("pml");
   const bool matching = pml && !pml->starts_with('^') && selects(*pml, "cm"); // the NIC matches messages, not Open MPI
+  if (request.fault_tolerant) {
+    check_fault_tolerance(request.library);
+    if (matching)
+      throw UsageError("--with-ft ulfm", "pml ob1, the only one of Open MPI that is fault tolerant", "--mca pml cm",
+                       "Leave --mca pml cm and --mca mtl out.");
+    if (!choices.parameter("mpi_ft_enable"))
+      set("mpi_ft_enable", "1");
+  }
   if (!pml)
     set("pml", "ob1");
   if (matching) {
@@ -273,6 +301,10 @@ OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request)
   const auto btl = choices.parameter("btl");
   if (!btl)
     set("btl", matching ? "portals4,self" : fmt::format("portals4,{},self", shared_memory));
+  // Over tcp it looks at the clock again and again until 10 ms have passed since it last looked at sockets; where
+  // computing takes no time, each look is 25 ns.
+  if (request.fault_tolerant && btl && selects(*btl, "tcp") && !choices.parameter("mpi_event_tick_rate"))
+    set("mpi_event_tick_rate", "1");
   // Its btl tcp asks the machine's kernel for a route (netlink), which knows nothing of the simulated network.
   if (version_5 && !choices.parameter("reachable"))
     set("reachable", "weighted");

@@ -29,6 +29,9 @@ std::vector<Setting> mca_of_program(const RunOptions& run, std::size_t program);
 // Reads a parameter file (name = value, comments with # and //); lines that are neither are skipped, as Open MPI does.
 std::map<std::string, std::string> parse_mca_file(std::string_view text);
 
+// --with-ft: throws UsageError if libmpi.so.40 is not of an Open MPI that can be fault tolerant.
+void check_fault_tolerance(const std::filesystem::path& library);
+
 struct OpenMpiRequest {
   std::vector<Setting> mca;                 // mca_of_program()
   Lookup environment = process_environment; // the ranks' environment before -x of the program ...
@@ -37,6 +40,7 @@ struct OpenMpiRequest {
   std::filesystem::path components;         // directory of Umwelt's mca_*_portals4.so; empty: the library has its own
   std::size_t ranks = 1;                    // of the run
   std::size_t most_of_node = 1;             // of these: on one node
+  bool fault_tolerant = false;              // --with-ft
 };
 
 struct OpenMpiSetup {
@@ -44,7 +48,8 @@ struct OpenMpiSetup {
   std::vector<std::string> notes; // one line each: what takes traffic off the simulated network, or costs much
 };
 
-// Throws UsageError if Open MPI's own components cannot be found beside its library.
+// Throws UsageError if Open MPI's own components cannot be found beside its library, and if it cannot be fault tolerant
+// and is to be.
 OpenMpiSetup set_up_open_mpi(const OpenMpiRequest& request);
 
 } // namespace umwelt::plan

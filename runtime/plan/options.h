@@ -84,6 +84,7 @@ struct RunOptions {
   bool oversubscribe = false;
   std::optional<unsigned> universe; // --universe: ranks at a time, those that are spawned included
   bool display_map = false;
+  bool fault_tolerant = false; // --with-ft: a rank that dies does not end the job
 
   std::vector<Setting> global_mca; // --gmca
 

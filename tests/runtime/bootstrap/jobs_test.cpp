@@ -75,6 +75,33 @@ TEST(MeetingsTest, TakeTheirTurnForOneWhoIsThereTwice)
   EXPECT_EQ(meetings.arrive(1, {0, 1}), second);
 }
 
+TEST(MeetingsTest, DoNotWaitForWhoIsGone)
+{
+  Meetings meetings;
+  const auto before = meetings.arrive(1, {1, 4, 5});
+  const auto other = meetings.arrive(1, {1, 5});
+  EXPECT_TRUE(meetings.leave(4).empty());
+  EXPECT_TRUE(before->bereft);
+  EXPECT_FALSE(other->bereft);
+  meetings.arrive(5, {1, 4, 5});
+  EXPECT_TRUE(Meetings::complete(*before));
+  const auto after = meetings.arrive(1, {1, 4, 5});
+  EXPECT_FALSE(Meetings::complete(*after));
+  EXPECT_EQ(meetings.leave(5), (std::vector{after, other}));
+  EXPECT_TRUE(after->bereft);
+  EXPECT_FALSE(meetings.arrive(1, {1, 4, 5})->bereft) << "both were gone before it began";
+}
+
+TEST(MeetingsTest, EndWithoutWhoHasComeAndIsGone)
+{
+  Meetings meetings;
+  const auto all = meetings.arrive(2, {1, 2});
+  EXPECT_TRUE(meetings.leave(2).empty());
+  meetings.arrive(1, {1, 2});
+  EXPECT_TRUE(Meetings::complete(*all));
+  EXPECT_TRUE(all->bereft);
+}
+
 TEST(PublishedTest, TheFirstCountsAndWhatIsReadOnceIsGone)
 {
   Published published;

@@ -216,6 +216,30 @@ TEST_F(OpenMpi, Version5NeedsNoComponentsBesideItsLibrary)
   EXPECT_EQ(set.at("OMPI_MCA_reachable"), "weighted");
 }
 
+TEST_F(OpenMpi, IsFaultTolerantIfItCanBe)
+{
+  request.fault_tolerant = true;
+  EXPECT_THAT(test::error_of([&] { set_up_open_mpi(request); }),
+              ::testing::MatchesRegex("--with-ft ulfm: expected Open MPI 5 built with fault tolerance, got .*, an Open "
+                                      "MPI before 5\n.*"));
+  request.library = directory.write("without/libmpi.so.40.40.7", "");
+  EXPECT_THAT(test::error_of([&] { set_up_open_mpi(request); }),
+              ::testing::MatchesRegex("--with-ft ulfm: expected .*, got .*, which was built without\n.*"));
+  request.library = directory.write("with/libmpi.so.40.40.7", "ompi_comm_failure_propagate");
+  EXPECT_EQ(variables().at("OMPI_MCA_mpi_ft_enable"), "1");
+  EXPECT_FALSE(variables().contains("OMPI_MCA_mpi_event_tick_rate"));
+  request.mca = {{"btl", "tcp,self"}};
+  EXPECT_EQ(variables().at("OMPI_MCA_mpi_event_tick_rate"), "1")
+      << "else 400,000 looks at the clock for one at sockets";
+  request.mca = {{"pml", "cm"}};
+  EXPECT_THAT(
+      test::error_of([&] { set_up_open_mpi(request); }),
+      ::testing::StartsWith("--with-ft ulfm: expected pml ob1, the only one of Open MPI that is fault tolerant, "
+                            "got --mca pml cm\n"));
+  request.fault_tolerant = false;
+  EXPECT_FALSE(variables().contains("OMPI_MCA_mpi_ft_enable"));
+}
+
 TEST_F(OpenMpi, ABtlListWithoutPortalsIsFine)
 {
   request.mca = {{"btl", "tcp,self"}}; // over the simulated network's TCP
