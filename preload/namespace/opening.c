@@ -292,12 +292,15 @@ int umw_namespace_dlclose(void* handle)
   begin_turn();
   struct opened** const link = find_opened(handle);
   struct opened* const one = *link;
+  const uint32_t no_preempt = umw_gate->no_preempt;
+  umw_gate->no_preempt = 1; /* others would wait for ever for ld.so's lock, if a destructor's time was up */
   const int status = UMW_REAL(dlclose)(handle);
   if (status == 0 && one && --one->times == 0) {
     *link = one->next;
     UMW_REAL(dlclose)(one->scope);
     free(one);
   }
+  umw_gate->no_preempt = no_preempt;
   if (status == 0)
     review_promoted();
   end(umw_gate->linker_turn);
