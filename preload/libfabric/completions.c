@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Completion queues: a ring that grows, and what has failed beside it.
+// Completion queues: a ring that grows, and what has failed beside it, with its place among the others.
 #include "provider.h"
 
 #include <stdlib.h>
@@ -91,6 +91,7 @@ void umw_fi_fail(struct request* request, int error, int portals, size_t length,
                                             .olen = too_long,
                                             .err = error,
                                             .prov_errno = portals};
+  failure->place = queue->taken + queue->count;
   if (queue->last_failure != NULL)
     queue->last_failure->next = failure;
   else
@@ -101,8 +102,13 @@ void umw_fi_fail(struct request* request, int error, int portals, size_t length,
 
 static ssize_t take(struct completion_queue* queue, void* buffer, size_t count, fi_addr_t* sources)
 {
-  if (queue->failures != NULL && queue->count == 0)
-    return -FI_EAVAIL;
+  // In their order: who sees what came behind a failure knows of it, too.
+  if (queue->failures != NULL) {
+    const uint64_t before = queue->failures->place - queue->taken;
+    if (before == 0)
+      return -FI_EAVAIL;
+    count = count < before ? count : before;
+  }
   if (queue->count == 0) {
     untell(queue->event_fd);
     return -FI_EAGAIN;
@@ -122,6 +128,7 @@ static ssize_t take(struct completion_queue* queue, void* buffer, size_t count, 
     queue->first = (queue->first + 1) % queue->size;
   }
   queue->count -= count;
+  queue->taken += count;
   if (queue->count == 0 && queue->failures == NULL)
     untell(queue->event_fd);
   return (ssize_t)count;

@@ -165,6 +165,7 @@ struct completion {
 
 struct failure {
   struct fi_cq_err_entry entry;
+  uint64_t place; // so many completions of its queue came before it
   struct failure* next;
 };
 
@@ -175,6 +176,7 @@ struct completion_queue {
   enum fi_wait_obj wait;
   struct completion* ring;
   size_t first, count, size;
+  uint64_t taken; // completions that have been read
   struct failure *failures, *last_failure;
   bool signaled;
   int event_fd; // FI_WAIT_FD

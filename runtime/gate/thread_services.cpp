@@ -43,6 +43,12 @@ int umw_thread_wake(Rank& rank, std::uint64_t place, std::uint32_t most)
     rank.notify_at(place, most);
   else
     rank.notify_all();
+  // Where computing takes no time, a thread that looks in vain and gives up a lock between two looks would always have
+  // it again before those it has woken, who may be the ones that get on: MPICH's threads wait so for messages.
+  const job::PollState& poll = rank.running().poll;
+  if (!rank_host::Cpu::measures(rank.gate.clock) && (poll.empty != 0 || rank.gate.quick_polls != 0) &&
+      rank.gate.no_switch == 0)
+    rank.job.scheduler().yield();
   return 0;
 }
 

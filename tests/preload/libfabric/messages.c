@@ -131,6 +131,30 @@ static void too_long(size_t length)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// What has failed comes before what came after it, for those who look at nothing until both are there.
+static void failed_first(void)
+{
+  struct fi_context to[2], from[2];
+  for (int i = 0; i < 2; ++i)
+    AGAIN(fi_trecv(endpoint, in + i * 100, 100, NULL, FI_ADDR_UNSPEC, 2, 0, &from[i]));
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 2; ++i)
+    AGAIN(fi_tsend(endpoint, out, i == 0 ? 200 : 100, NULL, peers[right()], 2, &to[i]));
+  for (int i = 0; i < 2; ++i)
+    next(sends);
+  MPI_Barrier(MPI_COMM_WORLD);
+  struct fi_cq_tagged_entry entries[4];
+  struct fi_cq_err_entry error = {0};
+  ssize_t got = 0;
+  while ((got = fi_cq_read(receives, entries, 4)) == -FI_EAGAIN)
+    fi_cq_read(sends, NULL, 0);
+  CHECK(got == -FI_EAVAIL);
+  CHECK(fi_cq_readerr(receives, &error, 0) == 1);
+  printf("[%d] first: %s, right context: %d\n", rank, fi_strerror(error.err), error.op_context == &from[0]);
+  printf("[%d] then: right context: %d\n", rank, next(receives).op_context == &from[1]);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void canceled(void)
 {
   struct fi_context from;
@@ -239,6 +263,7 @@ int main(int argc, char** argv)
   from_one();
   too_long(200);
   too_long(60000);
+  failed_first();
   canceled();
   looked_for(500);
   looked_for(70000);
