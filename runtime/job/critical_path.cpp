@@ -34,7 +34,7 @@ using Blocks =
 // Of what is not negative.
 SimTime rounded(double time)
 {
-  return static_cast<SimTime>(time + 0.5);
+  return static_cast<SimTime>(time + 0.5); // NOLINT(bugprone-incorrect-roundings): lround is a call per question
 }
 
 } // namespace
