@@ -6,7 +6,6 @@
 """
 
 import argparse
-import contextlib
 import json
 import os
 import pathlib
@@ -47,23 +46,20 @@ class Bench:
         raise Failure(f"--workers {count}: this umwelt run has no such option")
 
     def run(self, options, program, arguments=(), halfway=None, own_report=True):
-        """One run. `halfway` is called with all processes of the job standing still, for programs that take a FIFO as
-        an argument;
-        the time it takes is not counted."""
+        """One run. `halfway` is called with all processes of the job standing still, for programs that write and read
+        a byte then (start.c); the time it takes is not counted."""
         with tempfile.TemporaryDirectory(prefix="umwelt-bench-") as directory:
             report = pathlib.Path(directory) / "report.json"
-            fifo = pathlib.Path(directory) / "fifo"
             command = [self.umwelt, "run", "-q", *options]
             command += ["--report", str(report)] if own_report else []
             command += [self.program(program), *map(str, arguments)]
             if halfway:
-                os.mkfifo(fifo)
-                command.append(str(fifo))
+                command.append("wait")
             with open(pathlib.Path(directory) / "stderr", "w+b") as errors:
                 begin = time.monotonic()
                 process = subprocess.Popen(
                     command,
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE if halfway else subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=errors,
                     env={**os.environ, MARK: directory},
@@ -72,11 +68,12 @@ class Bench:
                 signal.alarm(self.limit)
                 aside, seen = 0.0, None
                 if halfway:
-                    if not wait_for_writer(fifo, process):
+                    if not process.stdout.read(1):
                         raise Failure(failed(command, process.wait(), errors))
                     stopped = time.monotonic()
                     seen = halfway(job_processes(directory))
-                    fifo.write_bytes(b"x")
+                    process.stdin.write(b"x")
+                    process.stdin.close()
                     aside = time.monotonic() - stopped
                 output = process.stdout.read().decode()
                 _, status, usage = os.wait4(process.pid, 0)
@@ -105,20 +102,6 @@ def failed(command, code, errors):
     return (
         f"{' '.join(command)}: expected exit code 0, got {code} and\n{errors.read().decode(errors='replace')[-2000:]}"
     )
-
-
-def wait_for_writer(fifo, process):
-    """True once somebody has written; False if the process ended before."""
-    descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        while process.poll() is None:
-            with contextlib.suppress(BlockingIOError):
-                if os.read(descriptor, 1):
-                    return True
-            time.sleep(0.005)
-        return False
-    finally:
-        os.close(descriptor)
 
 
 def memory_of(processes):
