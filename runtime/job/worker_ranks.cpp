@@ -14,10 +14,14 @@
 #include "runtime/job/channel.h"
 #include "runtime/job/job.h"
 #include "runtime/job/pmi_socket.h"
+#include "runtime/plan/worker_plan.h"
 #include "runtime/worker/worker_process.h"
 
 namespace umwelt::job
 {
+
+// With fewer a run of that many ranks starts, and then MPI_Init fails: main thread, two of Open MPI, one of a fence.
+static_assert(worker::slots_per_worker >= 4 * plan::most_ranks_of_worker);
 
 void Job::plan_workers()
 {

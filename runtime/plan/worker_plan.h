@@ -34,8 +34,8 @@ struct WorkerRank {
   std::uint32_t node;
 };
 
-// A worker process has 1024 slots for threads (runtime/worker/board.h), so it carries no more ranks than this, wherever
-// there is room for them.
+// A worker process has 4096 slots for threads (runtime/worker/board.h), of which a rank of Open MPI takes three or
+// four, so it carries no more ranks than this, wherever there is room for them.
 constexpr unsigned most_ranks_of_worker = 512;
 
 // `jobs`: bursts computed at the same time, at least 1, and as many worker processes if there are any. `room`: ranks

@@ -18,7 +18,7 @@
 namespace umwelt::worker
 {
 
-constexpr unsigned slots_per_worker = 1024; // threads that live at the same time
+constexpr unsigned slots_per_worker = 4096; // threads that live at the same time
 constexpr std::size_t arena_bytes = std::size_t{252}
                                     << 10; // of a slot, for the arguments of one request and those nested in it
 
